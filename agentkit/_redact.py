@@ -1,0 +1,59 @@
+"""Masking of secrets before anything leaves the registry: by the name of a field, and by the form of a text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MASK = "[secret]"
+
+_FIELD = re.compile(
+    r"(?i)^(.*[_\-.])?(password|passwd|pwd|secret|token|api[_-]?key|apikey|authorization|cookie|credential|private[_-]?key"
+    r"|access[_-]?key|client[_-]?secret)s?$"
+)
+# A count such as input_tokens is not a secret.
+_COUNT = re.compile(r"(?i)(input|output|total|max|cached|prompt|completion)_tokens?$")
+_QUICK = re.compile(r"(?i)sk-|bearer|basic |key|token|secret|passw|pwd|AKIA|gh[pousr]_|xox|eyJ|-----BEGIN|://")
+_FORMS = [
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    re.compile(r"\bsk-[A-Za-z0-9_\-]{6,}"),
+    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b"),
+    re.compile(r"\bAIza[A-Za-z0-9_\-]{10,}"),
+    re.compile(r"\b(?:gh[pousr]_|github_pat_|xox[a-z]-|hf_)[A-Za-z0-9_\-]{8,}"),
+    re.compile(r"\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{4,}\.[A-Za-z0-9_\-]*"),
+]
+_AFTER_WORD = [
+    re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=\-]{4,}"),
+    re.compile(
+        r"(?i)((?:password|passwd|pwd|secret|api[_-]?key|access[_-]?key|(?<![a-z])key|token|authorization)[\"']?\s*[=:]\s*[\"']?)"
+        r"(?!\s|\[secret\]|bearer|basic)[^\s\"'&,;}]{3,}"
+    ),
+    re.compile(r"([a-z][a-z0-9+.\-]*://[^\s:/@]*:)[^\s@/]+(?=@)"),
+]
+
+
+def mask_text(text: str) -> str:
+    """The text with keys, tokens and passwords replaced by ``[secret]``."""
+    if not _QUICK.search(text):
+        return text
+    for form in _FORMS:
+        text = form.sub(MASK, text)
+    text = _AFTER_WORD[0].sub(lambda m: f"{m.group(1)} {MASK}", text)
+    for form in _AFTER_WORD[1:]:
+        text = form.sub(lambda m: m.group(1) + MASK, text)
+    return text
+
+
+def mask(value: Any) -> Any:
+    """A JSON value with secrets masked: the value of every field with a secret's name, and every text by its form."""
+    if isinstance(value, str):
+        return mask_text(value)
+    if isinstance(value, dict):
+        return {mask_text(key): MASK if is_secret_name(key) and item else mask(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [mask(item) for item in value]
+    return value
+
+
+def is_secret_name(key: str) -> bool:
+    return bool(_FIELD.match(key)) and not _COUNT.search(key)

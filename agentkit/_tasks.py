@@ -1,0 +1,147 @@
+"""Doing the waiting elsewhere: daemon threads for tools with a deadline, and one event loop for async tools.
+
+Daemon threads, because a tool that sleeps for ever must never keep the process from exiting. A thread of its own for the
+event loop, because the caller may already run inside one, as every notebook cell does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+MAX_THREADS = 32
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+class TooLate(Exception):
+    """No answer within the deadline. What was started may still be going on."""
+
+
+def start(function: Callable[[], T]) -> SimpleQueue[tuple[T | None, BaseException | None]]:
+    """Run a function in a daemon thread; the queue receives its value, or what it raised."""
+    answer: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            answer.put((context.run(function), None))
+        except BaseException as error:  # whatever it is, the one who waits must hear of it
+            answer.put((None, error))
+
+    threading.Thread(target=work, daemon=True, name="agentkit-tool").start()
+    return answer
+
+
+def within(seconds: float, function: Callable[[], T], late: Callable[[T | None, BaseException | None], None]) -> T:
+    """The value of a function, waited for at most ``seconds``; raises `TooLate`, and hands a later answer to ``late``."""
+    too_late = threading.Event()
+    handing_over = threading.Lock()
+
+    def work() -> T | None:
+        value: T | None = None
+        error: BaseException | None = None
+        try:
+            value = function()
+        except BaseException as raised:
+            error = raised
+        with handing_over:
+            if too_late.is_set():
+                late(value, error)
+        if error is not None:
+            raise error
+        return value
+
+    answer = start(work)
+    try:
+        value, error = answer.get(timeout=seconds)
+    except Empty:
+        with handing_over:
+            too_late.set()
+        if answer.empty():
+            raise TooLate from None
+        value, error = answer.get()  # it arrived while we gave up
+    if error is not None:
+        raise error
+    return value  # type: ignore[return-value]
+
+
+def together(functions: Sequence[Callable[[], T]]) -> Iterator[tuple[int, T]]:
+    """Run functions side by side in daemon threads, 32 at most at a time; yields (index, value) as they finish."""
+    done: SimpleQueue[tuple[int, T | None, BaseException | None]] = SimpleQueue()
+    waiting = iter(enumerate(functions))
+
+    def work(index: int, function: Callable[[], T], context: contextvars.Context) -> None:
+        try:
+            done.put((index, context.run(function), None))
+        except BaseException as error:
+            done.put((index, None, error))
+
+    def start_next() -> None:
+        for index, function in waiting:
+            context = contextvars.copy_context()
+            thread = threading.Thread(target=work, args=(index, function, context), daemon=True, name="agentkit-tool")
+            thread.start()
+            return
+
+    for _ in range(min(MAX_THREADS, len(functions))):
+        start_next()
+    for _ in functions:
+        index, value, error = done.get()
+        if error is not None:
+            raise error
+        start_next()
+        yield index, value  # type: ignore[misc]
+
+
+def run_async(make: Callable[[], Awaitable[T]], seconds: float | None = None) -> T:
+    """Run a coroutine on the background event loop and wait for it here; raises `TooLate` after ``seconds``."""
+
+    async def bounded() -> T:
+        if seconds is None:
+            return await make()
+        return await deadline(make(), seconds)
+
+    future = asyncio.run_coroutine_threadsafe(bounded(), background_loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+async def deadline(awaitable: Awaitable[T], seconds: float) -> T:
+    """Await with a deadline. A TimeoutError of the awaitable itself stays one; only ours becomes `TooLate`."""
+    task = asyncio.ensure_future(awaitable)
+    done, _ = await asyncio.wait({task}, timeout=seconds)
+    if not done:
+        task.cancel()
+        raise TooLate
+    return task.result()
+
+
+def background_loop() -> asyncio.AbstractEventLoop:
+    """The one event loop that lives in a daemon thread; it is made when it is first needed."""
+    global _loop
+    with _lock:
+        if _loop is None or _loop.is_closed():
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, daemon=True, name="agentkit-loop").start()
+        return _loop
+
+
+async def collect(source: Any, limit: int) -> list[Any]:
+    """The items of an async generator, ``limit`` at most."""
+    items: list[Any] = []
+    async for item in source:
+        items.append(item)
+        if len(items) >= limit:
+            break
+    return items
