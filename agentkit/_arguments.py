@@ -29,8 +29,12 @@ def parse_arguments(call: ToolCall) -> Mapping[str, Any]:
     A call whose text was cut off is never repaired, since what is missing is unknown.
     """
     if call.truncated:
-        raise BadArguments("truncated", "The call was cut off before its arguments were complete.", "Send a smaller call.")
+        raise BadArguments(
+            "truncated", "The call was cut off before its arguments were complete.", "Send a smaller call."
+        )
     value: Any = call.arguments
+    if type(value) is dict and all(map(_is_text, value)):
+        return value
     for _ in range(3):  # text, text in a text, and once more
         if not isinstance(value, str):
             break
@@ -39,11 +43,17 @@ def parse_arguments(call: ToolCall) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise BadArguments(
-            "bad_arguments", f"The arguments must be a JSON object, but they are {short(value)}.", 'Send {"name": value, …}.'
+            "bad_arguments",
+            f"The arguments must be a JSON object, but they are {short(value)}.",
+            'Send {"name": value, …}.',
         )
-    if not all(isinstance(key, str) for key in value):
+    if not all(map(_is_text, value)):
         raise BadArguments("bad_arguments", "The names of the arguments must be strings.", 'Send {"name": value, …}.')
     return value
+
+
+def _is_text(key: object) -> bool:
+    return isinstance(key, str)
 
 
 def _load(text: str) -> Any:

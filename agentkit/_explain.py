@@ -54,7 +54,7 @@ def resolve(schema: Mapping[str, Any], place: Sequence[Any]) -> Mapping[str, Any
     for part in place:
         options = [_follow(option, schema) for option in (here, *here.get("anyOf", ()), *here.get("oneOf", ()))]
         key = "items" if isinstance(part, int) else "properties"
-        inner = next((option[key] for option in options if key in option), {})
+        inner: Any = next((option[key] for option in options if key in option), {})
         step = inner if key == "items" else inner.get(part, {})
         here = _follow(step, schema)
     return here

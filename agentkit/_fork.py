@@ -18,7 +18,9 @@ def fork(run: Run, number: int, observations: Mapping[str, Any], arguments: Mapp
     known = [call.id for call in step.calls]
     for call_id in (*observations, *arguments):
         if call_id not in known:
-            raise DefinitionError(f"Step {number} has no call {call_id!r}. Its calls are: {', '.join(known) or 'none'}.")
+            raise DefinitionError(
+                f"Step {number} has no call {call_id!r}. Its calls are: {', '.join(known) or 'none'}."
+            )
     before = run.steps[: run.steps.index(step)]
     if not observations and not arguments:
         return _branch(run, run.messages[: step.seen], before)

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentkit.errors import DefinitionError
 from agentkit.messages import (
-    AskUser, CallTools, ErrorDetail, FinalAnswer, Message, Reply, Run, Status, Step, StopReason, ToolCall, ToolResult,
+    AskUser, CallTools, ErrorDetail, FinalAnswer, Message, Pause, Reply, Run, Status, Step, StopReason, ToolCall, ToolResult,
     ToolSpec, Usage, goal_positions, unanswered, with_arguments,
 )  # fmt: skip
 
@@ -37,8 +37,10 @@ class Log:
         self.usage = Usage()
         self.pending: tuple[ToolCall, ...] = unanswered(messages)
         self.done: dict[str, ToolResult] = {}
+        self.opened: tuple[Reply, int, tuple[int | Message, ...] | None] | None = None
+        self.kept: tuple[ToolResult, ...] = ()
         self.approved: set[str] = set()
-        self.given: Reply | None = None
+        self.given: Reply | Pause | None = None
         self.same = 0
         self.nudged = False
         self.view: tuple[int | Message, ...] | None = None
@@ -66,64 +68,75 @@ class Log:
         """Remember what is about to be sent: nothing when it is the whole history, else the positions."""
         self.view = None if view is history else tuple(self._positions.get(id(m), m) for m in view)
 
-    def think(self, reply: Reply) -> Step:
-        """Record the model's reply as a message and as a step that has no results yet."""
+    def think(self, reply: Reply) -> None:
+        """Record the model's reply as a message; with calls its step stays open until they have results."""
         seen = len(self.messages)
         decision = reply.decision
         if isinstance(decision, CallTools):
             calls = self._numbered(decision.calls)
             if calls is not decision.calls:
-                reply = replace(reply, decision=CallTools(decision.thought, calls))
+                decision = CallTools(decision.thought, calls)
+                reply = Reply(decision, reply.usage, reply.scores, reply.provider)
             self.pending = calls
-            self.add(Message("assistant", decision.thought, calls, provider=reply.provider))
+            self.add(Message("assistant", decision.thought, calls, None, "goal", reply.provider))
         else:
             text = decision.question if isinstance(decision, AskUser) else decision.text
-            self.add(Message("assistant", text, provider=reply.provider))
-        return self._step(reply, seen)
+            self.add(Message("assistant", text, (), None, "goal", reply.provider))
+        self._open(reply, seen)
 
     def nudge(self, reply: Reply) -> Step:
         """Record a reply without content, and a note that asks for one."""
-        step = self._step(reply, len(self.messages))
+        self._open(reply, len(self.messages))
         self.nudged = True
         self.add(Message("user", "Your reply was empty. Call a tool, or give the final answer.", kind="note"))
-        return step
+        return self.close()
 
     def observe(self, results: Sequence[ToolResult], rounds: int) -> Step:
-        """Put one result for each pending call into the history, in the order of the calls, and complete the step."""
-        by_id = {**self.done, **{result.call_id: result for result in results}}
-        ordered = [by_id.get(call.id) or _missing(call) for call in self.pending]
+        """Put one result for each pending call into the history, in the order of the calls, and close the step."""
+        by_id = {result.call_id: result for result in results}
+        ordered = [by_id.get(call.id) or self.done.get(call.id) or _missing(call) for call in self.pending]
         self.same = self.same + 1 if self._repeats(ordered) else 0
         if self.same == rounds - 1 and ordered:
             note = "You have made this same call several times with the same result. Do something else, or answer."
             ordered[-1] = replace(ordered[-1], note=f"{ordered[-1].note} {note}".strip())
         for result in ordered:
-            self.add(Message("tool", result=result))
-        step = self._asking_step()
-        if step.results:  # a fork: some calls of this step kept their recorded results
-            known = {result.call_id: result for result in (*step.results, *ordered)}
-            ordered = [known[call.id] for call in step.calls if call.id in known]
-        self.steps[-1] = Step(step.number, step.seen, step.reply, tuple(ordered), step.view)
-        self.pending, self.done, self.nudged = (), {}, False
-        return self.steps[-1]
+            self.add(Message("tool", "", (), result))
+        if self.opened is None:
+            self._reopen()
+        step = self.close(tuple(ordered))
+        self.pending, self.nudged = (), False
+        self.done.clear()
+        return step
 
-    def _asking_step(self) -> Step:
-        """The step that asked for the pending calls; made now when the history began with unanswered calls."""
-        if self.steps and (self.steps[-1].calls is self.pending or _ids(self.pending) <= _ids(self.steps[-1].calls)):
-            return self.steps[-1]
+    def close(self, results: tuple[ToolResult, ...] = ()) -> Step:
+        """Turn the open reply into a step. Results that a fork had kept join the new ones in the order of the calls."""
+        assert self.opened is not None
+        reply, seen, view = self.opened
+        if self.kept:
+            known = {result.call_id: result for result in (*self.kept, *results)}
+            calls = reply.decision.calls if isinstance(reply.decision, CallTools) else ()
+            results = tuple(known[call.id] for call in calls if call.id in known)
+        step = Step(len(self.steps) + 1, seen, reply, results, view)
+        self.steps.append(step)
+        self.opened, self.kept = None, ()
+        return step
+
+    def _open(self, reply: Reply, seen: int) -> None:
+        if reply.usage is not None:
+            self.usage = self.usage + reply.usage
+        self.opened = (reply, seen, self.view)
+
+    def _reopen(self) -> None:
+        """Open the step that asked for the pending calls: of an earlier part of this run, or of the given history."""
+        if self.steps and _ids(self.pending) <= _ids(self.steps[-1].calls):
+            step = self.steps.pop()
+            self.opened, self.kept = (step.reply, step.seen, step.view), step.results
+            return
         place = self._last_assistant()
-        reply = Reply(CallTools(self.messages[place].text, self.messages[place].calls))
-        self.steps.append(Step(len(self.steps) + 1, place, reply))
-        return self.steps[-1]
+        self.opened = (Reply(CallTools(self.messages[place].text, self.messages[place].calls)), place, None)
 
     def _last_assistant(self) -> int:
         return next(i for i in range(len(self.messages) - 1, -1, -1) if self.messages[i].role == "assistant")
-
-    def _step(self, reply: Reply, seen: int) -> Step:
-        if reply.usage is not None:
-            self.usage = self.usage + reply.usage
-        step = Step(len(self.steps) + 1, seen, reply, (), self.view)
-        self.steps.append(step)
-        return step
 
     def _numbered(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
         """Every call gets an id that no other call of the history has: its own, or its number."""
@@ -135,7 +148,7 @@ class Log:
                 number = self._calls
                 while f"call_{number}" in self._ids:
                     number += 1
-                call = replace(call, id=f"call_{number}")
+                call = ToolCall(call.name, call.arguments, f"call_{number}", call.truncated)
                 changed = True
             self._ids.add(call.id)
             numbered.append(call)
@@ -143,15 +156,16 @@ class Log:
 
     def _repeats(self, results: Sequence[ToolResult]) -> bool:
         """Whether the pending calls and their results are those of the step before."""
-        complete = [step for step in self.steps[-2:] if step.results]
-        if not complete:
+        if not self.steps or len(self.steps[-1].results) != len(results):
             return False
-        old, calls = complete[-1], self.pending
-        return (
-            len(old.calls) == len(calls)
-            and all(a.name == b.name and a.arguments == b.arguments for a, b in zip(old.calls, calls, strict=True))
-            and all(a.data == b.data and a.error == b.error for a, b in zip(old.results, results, strict=True))
-        )
+        old = self.steps[-1]
+        for before, now in zip(old.calls, self.pending, strict=False):
+            if before.name != now.name or before.arguments != now.arguments:
+                return False
+        for known, result in zip(old.results, results, strict=True):
+            if known.data != result.data or known.error != result.error:
+                return False
+        return True
 
     # --- judging from outside ----------------------------------------------------------------------------------------
 
@@ -166,7 +180,9 @@ class Log:
                 self.approved.add(call_id)
             elif verdict is False or isinstance(verdict, str):
                 why = f" The reason: {verdict}" if verdict else ""
-                detail = ErrorDetail("denied", f"A person refused this call.{why}", "Do not repeat it. Answer without it.")
+                detail = ErrorDetail(
+                    "denied", f"A person refused this call.{why}", "Do not repeat it. Answer without it."
+                )
                 self.done[call_id] = ToolResult(call_id, call.name, error=detail)
             elif isinstance(verdict, Mapping):
                 self._edit(call, verdict)
@@ -185,10 +201,15 @@ class Log:
             step = self.steps[-1]
             self.steps[-1] = replace(step, reply=replace(step.reply, decision=CallTools(step.thought, self.pending)))
 
+    def unfinished(self) -> Sequence[ToolCall]:
+        """The pending calls for which no result has arrived."""
+        return [call for call in self.pending if call.id not in self.done] if self.done else self.pending
+
     def copy(self) -> Log:
         """A log of its own that stands where this one stands."""
         twin = copy.copy(self)
         twin.messages, twin.steps, twin.done = list(self.messages), list(self.steps), dict(self.done)
+        twin._ids = set(self._ids)
         twin._positions = dict(self._positions)
         return twin
 
@@ -196,9 +217,10 @@ class Log:
 
     def run(self, status: Status, reason: StopReason, **more: Any) -> Run:
         """The run as it stands, as a frozen value."""
-        answer = None
-        if status == "done" and self.steps and isinstance(self.steps[-1].decision, FinalAnswer):
-            answer = self.steps[-1].decision.text
+        if self.opened is not None:  # the run pauses before the calls of this step have results
+            self.close()
+        last = self.steps[-1].decision if self.steps else None
+        answer = last.text if status == "done" and isinstance(last, FinalAnswer) else None
         return Run(
             self.goal, tuple(self.messages), tuple(self.steps), status, reason, answer, self.pending,
             usage=self.usage, tools=self.specs, first=self.first, id=self.id, **more,

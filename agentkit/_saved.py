@@ -39,7 +39,9 @@ def run_from_json(text: str) -> Run:
     if not isinstance(found, str) or not found.startswith("agentkit.run/"):
         raise SavedRunError('This JSON is not a saved run: it has no "schema" that begins with "agentkit.run/".')
     if found != SCHEMA:
-        raise SavedRunError(f"This run was saved as {found}, but this version reads {SCHEMA}. Update agentkit to read it.")
+        raise SavedRunError(
+            f"This run was saved as {found}, but this version reads {SCHEMA}. Update agentkit to read it."
+        )
     try:
         run: Run = _adapter().validate_python(document.get("run"))
     except ValidationError as error:

@@ -34,10 +34,10 @@ def arguments_of(function: Callable[..., Any], name: str) -> tuple[Validate, dic
     """
     parameters = _parameters(function, name)
     try:
-        validator, schema = _compile(parameters)
+        compiled, schema = _compile(parameters)
     except Exception as error:
         raise _blame(parameters, name) from error
-    return functools.partial(_validate, validator, schema), schema
+    return _validator(compiled, schema), schema
 
 
 def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
@@ -162,34 +162,43 @@ def _blame(parameters: list[inspect.Parameter], name: str) -> DefinitionError:
                 f"The parameter {parameter.name!r} of {name!r} has a type or default that JSON cannot carry ({hint}). "
                 "Use str, int, float, bool, date, an Enum or Literal, a list or dict of these, or a pydantic model."
             )
-    return DefinitionError(f"The parameters of {name!r} cannot be described together. Give two of your models other names.")
+    return DefinitionError(
+        f"The parameters of {name!r} cannot be described together. Give two of your models other names."
+    )
 
 
-def _validate(validator: Any, schema: dict[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _validator(compiled: Any, schema: dict[str, Any]) -> Validate:
     from pydantic_core import ArgsKwargs, ValidationError
 
-    try:
-        keywords: dict[str, Any] = validator.validate_python(ArgsKwargs((), arguments))[1]
-        return keywords
-    except ValidationError as error:
-        problems = error.errors(include_url=False)
-    lean = _without_nulls(arguments, [problem["loc"] for problem in problems if problem["input"] is None])
-    if lean != arguments:  # in the strict form null stands for "use the default"
-        try:
-            keywords = validator.validate_python(ArgsKwargs((), lean))[1]
-            return keywords
-        except ValidationError:
-            pass
-    from agentkit._explain import explain
+    check = compiled.validate_python
 
-    raise ArgumentsError(explain(problems, schema))
+    def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            keywords: dict[str, Any] = check(ArgsKwargs((), arguments))[1]
+            return keywords
+        except ValidationError as error:
+            problems = error.errors(include_url=False)
+        lean = _without_nulls(arguments, [problem["loc"] for problem in problems if problem["input"] is None])
+        if lean != arguments:  # in the strict form null stands for "use the default"
+            try:
+                keywords = check(ArgsKwargs((), lean))[1]
+                return keywords
+            except ValidationError:
+                pass
+        from agentkit._explain import explain
+
+        raise ArgumentsError(explain(problems, schema))
+
+    return validate
 
 
 def _without_nulls(value: Any, places: list[tuple[Any, ...]]) -> Any:
     """A copy of a JSON value without the nulls that stand at the given places."""
     if isinstance(value, Mapping):
         inner = {key: [place[1:] for place in places if place and place[0] == key] for key in value}
-        return {key: _without_nulls(item, inner[key]) for key, item in value.items() if item is not None or not inner[key]}
+        return {
+            key: _without_nulls(item, inner[key]) for key, item in value.items() if item is not None or not inner[key]
+        }
     if isinstance(value, list):
         return [_without_nulls(item, [p[1:] for p in places if p and p[0] == i]) for i, item in enumerate(value)]
     return value

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_DROPPED = {"default", "examples", "example", "title", "uniqueItems", "discriminator", "deprecated", "readOnly", "writeOnly"}
+_DROPPED = {
+    "default",
+    "examples",
+    "example",
+    "title",
+    "uniqueItems",
+    "discriminator",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+}
 
 
 class _NotStrict(Exception):
@@ -54,7 +64,8 @@ def _object(part: dict[str, Any], place: str) -> dict[str, Any]:
         raise _NotStrict(f"{place} is an object with free keys, and a strict schema must name every key.")
     required = set(part.get("required", ()))
     closed = {
-        key: _convert(inner, key) if key in required else _nullable(inner, key) for key, inner in (properties or {}).items()
+        key: _convert(inner, key) if key in required else _nullable(inner, key)
+        for key, inner in (properties or {}).items()
     }
     return {**part, "properties": closed, "required": list(closed), "additionalProperties": False}
 

@@ -52,7 +52,7 @@ def bars(values: Mapping[str, float], title: str = "") -> Shown:
     """Horizontal bars with the number beside each.
 
     Args:
-        values: a number from 0 up for each name. Values up to 1 are drawn as parts of 1; if one is larger, as parts of it.
+        values: a number from 0 up for each name. Bars are parts of 1, or of the largest value above 1.
         title: one line above the bars.
     """
     whole = max([1.0, *(value for value in values.values() if math.isfinite(value))])

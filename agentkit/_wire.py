@@ -33,7 +33,10 @@ def tool_form(tool: Any, form: Form) -> dict[str, Any]:
             "name": tool.name,
             "description": tool.description,
             "inputSchema": tool.parameters,
-            "annotations": {"readOnlyHint": tool.permission == "read", "destructiveHint": tool.permission == "dangerous"},
+            "annotations": {
+                "readOnlyHint": tool.permission == "read",
+                "destructiveHint": tool.permission == "dangerous",
+            },
         }
     strict = tool.strict_parameters
     schema = tool.parameters if strict is None else strict
@@ -61,7 +64,11 @@ def _openai_message(message: Message) -> dict[str, Any]:
     if not message.calls:
         return {"role": message.role, "content": message.text}
     calls = [
-        {"id": call.id, "type": "function", "function": {"name": wire_name(call.name), "arguments": arguments_text(call)}}
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": wire_name(call.name), "arguments": arguments_text(call)},
+        }
         for call in message.calls
     ]
     return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
@@ -110,11 +117,15 @@ def openai_problems(messages: Sequence[Mapping[str, Any]]) -> list[str]:
         if role == "tool":
             call_id = message.get("tool_call_id")
             if call_id not in open_calls:
-                problems.append(f"Message {place} answers the call {call_id!r}, which the assistant message before it did not make.")
+                problems.append(
+                    f"Message {place} answers the call {call_id!r}, which the assistant message before it did not make."
+                )
             open_calls.pop(str(call_id), None)
             continue
         if open_calls:
-            problems.append(f"Message {place} comes before an answer to the call(s) {', '.join(map(repr, open_calls))}.")
+            problems.append(
+                f"Message {place} comes before an answer to the call(s) {', '.join(map(repr, open_calls))}."
+            )
         open_calls = {}
         if role not in ("system", "developer", "user", "assistant"):
             problems.append(f"Message {place} has the unknown role {role!r}.")
@@ -137,7 +148,9 @@ def _openai_call_problems(call: Mapping[str, Any], place: int, seen: Mapping[str
     if call.get("id") in seen:
         problems.append(f"Message {place} uses the call id {call.get('id')!r} twice.")
     if not _NAME.fullmatch(str(body.get("name", ""))):
-        problems.append(f"Message {place} calls a tool named {body.get('name')!r}, which is not a name that the API accepts.")
+        problems.append(
+            f"Message {place} calls a tool named {body.get('name')!r}, which is not a name that the API accepts."
+        )
     if call.get("type") == "function" and not isinstance(body.get("arguments"), str):
         problems.append(f"Message {place} has arguments that are not text.")
     return problems
@@ -178,7 +191,8 @@ def _anthropic_blocks(message: Message) -> list[dict[str, Any]]:
         return [dict(block) for block in kept]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text.strip() else []
     return blocks + [
-        {"type": "tool_use", "id": call.id, "name": wire_name(call.name), "input": _input_of(call)} for call in message.calls
+        {"type": "tool_use", "id": call.id, "name": wire_name(call.name), "input": _input_of(call)}
+        for call in message.calls
     ]
 
 
@@ -202,7 +216,9 @@ def anthropic_problems(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     open_uses: list[str] = []
     for place, message in enumerate(messages):
         if message.get("role") not in ("user", "assistant"):
-            problems.append(f"Message {place} has the role {message.get('role')!r}; only user and assistant are allowed.")
+            problems.append(
+                f"Message {place} has the role {message.get('role')!r}; only user and assistant are allowed."
+            )
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
         last = place == len(messages) - 1
@@ -212,7 +228,12 @@ def anthropic_problems(messages: Sequence[Mapping[str, Any]]) -> list[str]:
         problems += _result_problems(blocks, place, open_uses)
         open_uses = [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
         problems += _use_problems(blocks, place)
-        if last and message.get("role") == "assistant" and blocks and str(blocks[-1].get("text", "")).endswith((" ", "\n")):
+        if (
+            last
+            and message.get("role") == "assistant"
+            and blocks
+            and str(blocks[-1].get("text", "")).endswith((" ", "\n"))
+        ):
             problems.append("The final assistant message ends with white space.")
     if open_uses:
         problems.append(f"The history ends before a tool_result for {', '.join(map(repr, open_uses))}.")
@@ -229,7 +250,9 @@ def _result_problems(blocks: list[Any], place: int, expected: list[str]) -> list
     given = [str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"]
     for use in expected:
         if given.count(use) != 1:
-            problems.append(f"Message {place} has {given.count(use)} tool_result blocks for the tool_use {use!r}; one is needed.")
+            problems.append(
+                f"Message {place} has {given.count(use)} tool_result blocks for the tool_use {use!r}; one is needed."
+            )
     for use in given:
         if use not in expected:
             problems.append(f"Message {place} answers {use!r}, which the message before it did not ask for.")
@@ -247,9 +270,13 @@ def _use_problems(blocks: list[Any], place: int) -> list[str]:
         problems.append(f"Message {place} uses a tool_use id twice.")
     for block in uses:
         if not re.fullmatch(r"[a-zA-Z0-9_-]+", str(block.get("id"))):
-            problems.append(f"Message {place} has the tool_use id {block.get('id')!r}, which is not one that the API accepts.")
+            problems.append(
+                f"Message {place} has the tool_use id {block.get('id')!r}, which is not one that the API accepts."
+            )
         if not _NAME.fullmatch(str(block.get("name"))):
-            problems.append(f"Message {place} uses a tool named {block.get('name')!r}, which is not a name that the API accepts.")
+            problems.append(
+                f"Message {place} uses a tool named {block.get('name')!r}, which is not a name that the API accepts."
+            )
         if not isinstance(block.get("input"), Mapping):
             problems.append(f"Message {place} has an input that is not an object.")
     return problems

@@ -94,16 +94,18 @@ def think_act_observe(agent: Agent, log: Log) -> Loop:
                     return log.run("paused", "needs_input", question=reply.prompt)
                 if _is_empty(reply.decision):
                     if log.nudged:
-                        return log.stopped("model_error", "The model gave an empty reply twice. Try again, or another model.")
+                        return log.stopped(
+                            "model_error", "The model gave an empty reply twice. Try again, or another model."
+                        )
                     yield log.nudge(reply)
                     continue
-                step = log.think(reply)
+                log.think(reply)
                 match reply.decision:
                     case FinalAnswer():
-                        yield step
+                        yield log.close()
                         return log.run("done", "answered")
                     case AskUser(question=question):
-                        yield step
+                        yield log.close()
                         return log.run("paused", "needs_input", question=question)
                     case CallTools():
                         pass
@@ -114,7 +116,7 @@ def think_act_observe(agent: Agent, log: Log) -> Loop:
             awaiting = agent.awaiting(log)
             if awaiting:
                 return log.run("paused", "needs_approval", awaiting=awaiting)
-            results = yield RunTools([call for call in log.pending if call.id not in log.done])
+            results = yield RunTools(log.unfinished())
 
             # Observe: put one result for each call into the history.
             yield log.observe(results, agent.limits.same_rounds)
@@ -232,7 +234,7 @@ class Agent:
         check = getattr(self.registry, "needs_approval", None)
         if check is None:
             return ()
-        return tuple(c.id for c in log.pending if c.id not in log.done and c.id not in log.approved and check(c))
+        return tuple([c.id for c in log.unfinished() if c.id not in log.approved and check(c)])
 
     # --- starting ----------------------------------------------------------------------------------------------------
 
@@ -264,7 +266,9 @@ class Agent:
         log = Log.of(run, self.registry.specs())
         log.judge(approvals or {}, run.awaiting)
         if (answer is not None or decision is not None) and log.pending:
-            raise DefinitionError("This run waits for the results of its calls. Give approvals={call_id: True or False}.")
+            raise DefinitionError(
+                "This run waits for the results of its calls. Give approvals={call_id: True or False}."
+            )
         if answer is not None:
             log.add(Message("user", answer, kind="answer"))
         if decision is not None:

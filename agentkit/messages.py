@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
+from agentkit._value import value
 from agentkit.errors import DefinitionError
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -26,23 +27,8 @@ StopReason: TypeAlias = Literal[
 ]  # fmt: skip
 
 
-class Value:
-    """The short form in which the values of this module show themselves: what is left at its default is left out."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        shown = []
-        for part in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, part.name)
-            default = part.default if part.default_factory is MISSING else part.default_factory()
-            if default is MISSING or value != default:
-                shown.append(f"{part.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Usage(Value):
+@value
+class Usage:
     """What a reply cost: tokens in (cached ones among them) and out, and US dollars (None when the price is unknown)."""
 
     input_tokens: int = 0
@@ -64,8 +50,8 @@ class Usage(Value):
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ToolCall(Value):
+@value
+class ToolCall:
     """One request of the model to run one tool.
 
     ``arguments`` is a JSON object as a dict, or the text as the model wrote it when nobody has parsed it yet. ``id`` may
@@ -79,8 +65,8 @@ class ToolCall(Value):
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ErrorDetail(Value):
+@value
+class ErrorDetail:
     """Why a tool call failed: a stable ``code`` for programs, a ``message`` and a ``hint`` for the model."""
 
     code: str
@@ -88,8 +74,8 @@ class ErrorDetail(Value):
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ToolResult(Value):
+@value
+class ToolResult:
     """The answer to one tool call, the observation: JSON-safe ``data``, or an ``error``, never both.
 
     ``note`` is a remark of the registry or the loop for the model, for example that the data were shortened.
@@ -120,8 +106,8 @@ class ToolResult(Value):
         return dumps(body)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Message(Value):
+@value
+class Message:
     """One entry of the history.
 
     ``kind`` tells what a user message is: a ``goal``, the ``answer`` to a question of the agent, or a ``note`` of the
@@ -137,24 +123,24 @@ class Message(Value):
     provider: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class CallTools(Value):
+@value
+class CallTools:
     """The decision to act: run these tool calls."""
 
     thought: str
     calls: tuple[ToolCall, ...]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class FinalAnswer(Value):
+@value
+class FinalAnswer:
     """The decision to stop: this is the answer."""
 
     thought: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class AskUser(Value):
+@value
+class AskUser:
     """The decision to ask the user back, because something needed is known to nobody else."""
 
     thought: str
@@ -164,8 +150,8 @@ class AskUser(Value):
 Decision: TypeAlias = CallTools | FinalAnswer | AskUser
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ToolScore(Value):
+@value
+class ToolScore:
     """How well one tool fitted a need, and the probability that follows from it (over all tools they add up to 1)."""
 
     need: str
@@ -174,8 +160,8 @@ class ToolScore(Value):
     probability: float
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Reply(Value):
+@value
+class Reply:
     """What a model gives back: a decision, its usage (None when unknown), and what only it can know about it."""
 
     decision: Decision
@@ -184,22 +170,22 @@ class Reply(Value):
     provider: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Pause(Value):
+@value
+class Pause:
     """A model's answer "not now": the run pauses until somebody resumes it with a decision."""
 
     prompt: str = "Waiting for a decision."
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class TextDelta(Value):
+@value
+class TextDelta:
     """A piece of text that a streaming model has just written."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ToolSpec(Value):
+@value
+class ToolSpec:
     """A tool as the model sees it: name, description, and the JSON Schema of its parameters."""
 
     name: str
@@ -219,8 +205,8 @@ class Model(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Step(Value):
+@value
+class Step:
     """One round: what the model saw, what it decided, what came back.
 
     ``seen`` is the length of the history when the model was asked. ``view`` lists what of it was sent: positions in the
@@ -247,7 +233,7 @@ class Step(Value):
         return decision.calls if isinstance(decision, CallTools) else ()
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@value
 class Run:
     """Everything about one goal: the whole history, the steps, and how it ended.
 

@@ -185,6 +185,9 @@ class Registry:
         interruption the finished ones are known. The results come back in the order of the calls.
         """
         done = {} if done is None else done
+        if len(calls) == 1:
+            done[calls[0].id] = only = self.call(calls[0], run_id=run_id, approved=calls[0].id in approved)
+            return [only]
         results: list[ToolResult] = []
         for group in self._groups(calls):
             work = [functools.partial(self.call, call, run_id=run_id, approved=call.id in approved) for call in group]
@@ -242,7 +245,9 @@ class Registry:
         found = self._find(call.name)
         if found is None:
             name = mask_text(str(call.name)[:80])
-            raise _Refusal("unknown_tool", f"There is no tool {name!r}. {did_you_mean(name, self._tools)}{self._names()}")
+            raise _Refusal(
+                "unknown_tool", f"There is no tool {name!r}. {did_you_mean(name, self._tools)}{self._names()}"
+            )
         keywords = self._validate(found, call)
         if found.permission not in self._permissions:
             raise _Refusal(
@@ -268,12 +273,13 @@ class Registry:
 
     def _run(self, ready: _Ready) -> Any:
         """Run in this thread, unless a deadline or an async tool asks for another one."""
-        work = functools.partial(ready.tool.function, **ready.keywords)
         seconds = ready.tool.timeout
+        if seconds is None and not ready.tool.is_async:
+            return _finish(ready.tool.function(**ready.keywords))
+        work = functools.partial(ready.tool.function, **ready.keywords)
         if ready.tool.is_async:
             return _tasks.run_async(functools.partial(_finish_async, work), seconds)
-        if seconds is None:
-            return _finish(work())
+        assert seconds is not None
         return _tasks.within(seconds, lambda: _finish(work()), functools.partial(self._late, ready))
 
     async def _arun(self, ready: _Ready) -> Any:
@@ -292,7 +298,7 @@ class Registry:
     def _result(self, ready: _Ready, value: Any) -> ToolResult:
         limit = self._result_limit
         if type(value) is str and len(value) <= limit:
-            data, note = mask_text(json_safe(value)), ""
+            data, note = mask_text(value if value.isascii() else json_safe(value)), ""
         else:
             data, note = fit(mask(json_safe(value[: limit * 4] if isinstance(value, str) else value)), limit)
         result = ToolResult(ready.call.id, ready.tool.name, data, None, note)
@@ -344,11 +350,15 @@ def _refused(call: ToolCall, detail: ErrorDetail) -> ToolResult:
 
 def _origin(item: Tool) -> tuple[str, str]:
     function = inspect.unwrap(getattr(item, "function", item))
-    return getattr(function, "__module__", "") or "", getattr(function, "__qualname__", "") or type(function).__qualname__
+    return getattr(function, "__module__", "") or "", getattr(function, "__qualname__", "") or type(
+        function
+    ).__qualname__
 
 
 def _finish(value: Any) -> Any:
     """A plain tool may return a generator, or an awaitable after all."""
+    if isinstance(value, (str, dict, list, int)):
+        return value
     if inspect.isgenerator(value):
         from itertools import islice
 
@@ -377,14 +387,20 @@ def _tool_failure(item: Tool, error: BaseException) -> ErrorDetail:
         return ErrorDetail(
             "timeout",
             f"{item.name} did not answer within {item.timeout:g} s.",
-            "Try again later, or go on without it." if item.permission == "read" else "It may still take effect: check first.",
+            "Try again later, or go on without it."
+            if item.permission == "read"
+            else "It may still take effect: check first.",
         )
     kind = type(error)
-    own_words = kind in (ValueError, RuntimeError) or kind.__module__.partition(".")[0] not in ("builtins", "pydantic_core")
+    own_words = kind in (ValueError, RuntimeError) or kind.__module__.partition(".")[0] not in (
+        "builtins",
+        "pydantic_core",
+    )
     words = f": {_sentence(error)}" if own_words and str(error).strip() else "."
-    return ErrorDetail("tool_failed", f"{item.name} failed with {kind.__name__}{words}", "Try other arguments or another tool.")
+    return ErrorDetail(
+        "tool_failed", f"{item.name} failed with {kind.__name__}{words}", "Try other arguments or another tool."
+    )
 
 
 def _sentence(error: BaseException) -> str:
     return mask_text(json_safe(str(error))[:8_000]).strip()[:2_000]
-

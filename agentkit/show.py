@@ -15,8 +15,9 @@ from agentkit._text import MARK, TABLE, Shown, cell, escape, hanging, json_text,
 from agentkit.messages import AskUser, CallTools, FinalAnswer, Message, Run, Step, ToolCall, ToolResult
 
 __all__ = [
-    "Shown", "bars", "call_text", "calls_text", "compare", "compared", "end_lines", "message_lines", "messages_html", "messages_text", "result_text", "role_text",
-    "run_html", "run_text", "source", "step_html", "step_lines", "step_text", "table",
+    "Shown", "bars", "call_text", "calls_text", "compare", "compared", "end_lines", "message_lines", "messages_html",
+    "messages_text", "result_text", "role_text", "run_html", "run_text", "source", "step_html", "step_lines", "step_text",
+    "table",
 ]  # fmt: skip
 
 FIRST_STEPS, LAST_STEPS = 30, 10
