@@ -6,12 +6,28 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
-from agentkit.errors import DefinitionError
+from agentkit.errors import DefinitionError, ReplyError
 from agentkit.messages import (
-    AskUser, CallTools, ErrorDetail, FinalAnswer, Message, Pause, Reply, Run, Status, Step, StopReason, ToolCall, ToolResult,
-    ToolSpec, Usage, goal_positions, unanswered, with_arguments,
+    AskUser,
+    CallTools,
+    Decision,
+    ErrorDetail,
+    FinalAnswer,
+    Message,
+    Reply,
+    Run,
+    Status,
+    Step,
+    StopReason,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Usage,
+    goal_positions,
+    unanswered,
+    with_arguments,
 )  # fmt: skip
 
 Verdict = bool | str | Mapping[str, Any]
@@ -20,6 +36,17 @@ Verdict = bool | str | Mapping[str, Any]
 def new_id() -> str:
     """An id that no other run has. It ties writes together and is never shown."""
     return os.urandom(8).hex()
+
+
+def is_empty(decision: Decision) -> bool:
+    """Whether a decision says nothing: no text, or no calls."""
+    match decision:
+        case CallTools(calls=calls):
+            return not calls
+        case FinalAnswer(text=text) | AskUser(question=text):
+            return not text.strip()
+        case other:
+            assert_never(other)
 
 
 class Log:
@@ -40,11 +67,11 @@ class Log:
         self.opened: tuple[Reply, int, tuple[int | Message, ...] | None] | None = None
         self.kept: tuple[ToolResult, ...] = ()
         self.approved: set[str] = set()
-        self.given: Reply | Pause | None = None
+        self.given: Reply | None = None
         self.same = 0
         self.nudged = False
-        self.view: tuple[int | Message, ...] | None = None
-        self._positions = {id(message): place for place, message in enumerate(self.messages)}
+        self._sent: tuple[int | Message, ...] | None = None
+        self._positions: dict[int, int] = {}  # id(message) -> place, filled when a view is partial
         self._ids = {call.id for message in self.messages for call in message.calls}
         self._calls = sum(len(message.calls) for message in self.messages)
         self.first = max(goal_positions(self.messages), default=0)
@@ -60,53 +87,72 @@ class Log:
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
-    def add(self, message: Message) -> None:
-        self._positions[id(message)] = len(self.messages)
-        self.messages.append(message)
+    def view(self, memory: Any) -> Sequence[Message]:
+        """What the memory sends of the history; the step to come remembers it, by positions if it is not everything."""
+        history = tuple(self.messages)
+        sent: Sequence[Message] = memory.view(history, self.specs)
+        if sent is history:
+            self._sent = None
+            return sent
+        for place in range(len(self._positions), len(history)):
+            self._positions.setdefault(id(history[place]), place)
+        self._sent = tuple([self._positions.get(id(message), message) for message in sent])
+        return sent
 
-    def sees(self, view: Sequence[Message], history: Sequence[Message]) -> None:
-        """Remember what is about to be sent: nothing when it is the whole history, else the positions."""
-        self.view = None if view is history else tuple(self._positions.get(id(m), m) for m in view)
+    def take_given(self) -> Reply | None:
+        """The reply that was put in from outside, once."""
+        given, self.given = self.given, None
+        return given
 
-    def think(self, reply: Reply) -> None:
-        """Record the model's reply as a message; with calls its step stays open until they have results."""
+    def think(self, reply: Reply) -> Log:
+        """Record the model's reply as a message; its step stays open until it is closed or its calls have results."""
         seen = len(self.messages)
         decision = reply.decision
         if isinstance(decision, CallTools):
-            calls = self._numbered(decision.calls)
+            text = decision.thought
+            self.pending = calls = self._numbered(decision.calls)
             if calls is not decision.calls:
-                decision = CallTools(decision.thought, calls)
-                reply = Reply(decision, reply.usage, reply.scores, reply.provider)
-            self.pending = calls
-            self.add(Message("assistant", decision.thought, calls, None, "goal", reply.provider))
+                reply = Reply(CallTools(text, calls), reply.usage, reply.scores, reply.provider)
+            self.messages.append(Message("assistant", text, calls, None, "goal", reply.provider))
         else:
             text = decision.question if isinstance(decision, AskUser) else decision.text
-            self.add(Message("assistant", text, (), None, "goal", reply.provider))
+            self.messages.append(Message("assistant", text, (), None, "goal", reply.provider))
         self._open(reply, seen)
+        return self
 
     def nudge(self, reply: Reply) -> Step:
-        """Record a reply without content, and a note that asks for one."""
+        """Record a reply without content and a note that asks for one. Raises `ReplyError` the second time in a row."""
+        if self.nudged:
+            raise ReplyError("The model gave an empty reply twice. Try again, or choose another model.")
         self._open(reply, len(self.messages))
         self.nudged = True
-        self.add(Message("user", "Your reply was empty. Call a tool, or give the final answer.", kind="note"))
+        self.messages.append(
+            Message("user", "Your reply was empty. Call a tool, or give the final answer.", kind="note")
+        )
         return self.close()
 
     def observe(self, results: Sequence[ToolResult], rounds: int) -> Step:
         """Put one result for each pending call into the history, in the order of the calls, and close the step."""
-        by_id = {result.call_id: result for result in results}
-        ordered = [by_id.get(call.id) or self.done.get(call.id) or _missing(call) for call in self.pending]
+        ordered = self._in_order(results)
         self.same = self.same + 1 if self._repeats(ordered) else 0
-        if self.same == rounds - 1 and ordered:
+        if self.same and self.same == rounds - 1:
             note = "You have made this same call several times with the same result. Do something else, or answer."
             ordered[-1] = replace(ordered[-1], note=f"{ordered[-1].note} {note}".strip())
         for result in ordered:
-            self.add(Message("tool", "", (), result))
+            self.messages.append(Message("tool", "", (), result))
         if self.opened is None:
             self._reopen()
         step = self.close(tuple(ordered))
         self.pending, self.nudged = (), False
         self.done.clear()
         return step
+
+    def _in_order(self, results: Sequence[ToolResult]) -> list[ToolResult]:
+        """Exactly one result for each pending call; a call without one gets a result that says so."""
+        if len(results) == len(self.pending) == 1 and results[0].call_id == self.pending[0].id:
+            return [results[0]]
+        known = {**self.done, **{result.call_id: result for result in results}}
+        return [known.get(call.id) or _missing(call) for call in self.pending]
 
     def close(self, results: tuple[ToolResult, ...] = ()) -> Step:
         """Turn the open reply into a step. Results that a fork had kept join the new ones in the order of the calls."""
@@ -124,7 +170,7 @@ class Log:
     def _open(self, reply: Reply, seen: int) -> None:
         if reply.usage is not None:
             self.usage = self.usage + reply.usage
-        self.opened = (reply, seen, self.view)
+        self.opened = (reply, seen, self._sent)
 
     def _reopen(self) -> None:
         """Open the step that asked for the pending calls: of an earlier part of this run, or of the given history."""
@@ -196,7 +242,7 @@ class Log:
         place = self._last_assistant()
         message = replace(self.messages[place], calls=self.pending, provider=None)
         self.messages[place] = message
-        self._positions[id(message)] = place
+        self._positions.clear()
         if self.steps:
             step = self.steps[-1]
             self.steps[-1] = replace(step, reply=replace(step.reply, decision=CallTools(step.thought, self.pending)))

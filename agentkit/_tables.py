@@ -84,6 +84,6 @@ def _bars_html(rows: list[tuple[str, str, float]], title: str) -> str:
     body = ""
     for name, number, part in rows:
         bar = f'<div style="{BAR};width:{part * 100:.1f}%"></div>'
-        body += f"<tr>{cell(escape(name))}{cell(number)}{cell(bar, 'width:240px')}</tr>"
+        body += f"<tr>{cell(escape(name))}{cell(number)}{cell(bar, 'width:240px;vertical-align:middle')}</tr>"
     head = f"<div><b>{escape(title)}</b></div>" if title else ""
     return f'<div>{head}<table style="{TABLE}">{body}</table></div>'

@@ -106,7 +106,7 @@ def hanging(label: str, text: str, indent: str = "") -> str:
 
 EDGE = "border:1px solid rgba(128,128,128,0.4)"
 CELL = f"{EDGE};padding:3px 8px;text-align:left;vertical-align:top"
-TABLE = "border-collapse:collapse;margin:4px 0"
+TABLE = "border-collapse:collapse;margin:4px 0;line-height:1.4"
 MARK = "border-left:4px solid rgba(128,128,128,0.9)"
 
 

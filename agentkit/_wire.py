@@ -94,7 +94,7 @@ def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
             for call in message.get("tool_calls") or ()
         )
         names.update((call.id, call.name) for call in calls)
-        role = "system" if message["role"] == "developer" else message["role"]
+        role: Any = "system" if message["role"] == "developer" else message["role"]
         ours.append(Message(role, text, calls))
     return tuple(ours)
 

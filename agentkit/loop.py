@@ -7,19 +7,16 @@ do what it asks. The idea is that of ReAct (Yao et al. 2022); the form is that o
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from agentkit._log import Log, Verdict, new_id
-from agentkit.errors import AgentkitError, ContextFullError, DefinitionError, ModelError, ReplyError
+from agentkit._drivers import AskModel, Loop, RunTools, Stream, adrive, as_reply, finish
+from agentkit._log import Log, Verdict, is_empty, new_id
+from agentkit.errors import ContextFullError, DefinitionError, ModelError
 from agentkit.memory import Memory, MemoryPolicy
-from agentkit.messages import (
-    AskUser, CallTools, Decision, FinalAnswer, Message, Model, Pause, Reply, Run, Step, StopReason, TextDelta, ToolCall,
-    ToolSpec,
-)  # fmt: skip
+from agentkit.messages import AskUser, CallTools, Decision, FinalAnswer, Message, Model, Pause, Run, StopReason
 from agentkit.registry import Registry
 
 
@@ -56,24 +53,6 @@ class Limits:
         return None
 
 
-@dataclass(slots=True)
-class AskModel:
-    """The loop asks its driver: let the model decide."""
-
-    messages: Sequence[Message]
-    tools: Sequence[ToolSpec]
-
-
-@dataclass(slots=True)
-class RunTools:
-    """The loop asks its driver: run these calls."""
-
-    calls: Sequence[ToolCall]
-
-
-Loop = Generator[AskModel | RunTools | Step, Any, Run]
-
-
 def think_act_observe(agent: Agent, log: Log) -> Loop:
     """Think, act, observe, until it is time to stop.
 
@@ -85,36 +64,28 @@ def think_act_observe(agent: Agent, log: Log) -> Loop:
         while True:
             if not log.pending:
                 # Think: let the model decide, unless a limit is reached.
-                reason = agent.limits.reached(log, agent.clock() - started)
-                if reason is not None:
+                if reason := agent.limits.reached(log, agent.clock() - started):
                     return log.stopped(reason)
-                reply = log.given or (yield _request(agent, log))
-                log.given = None
+                reply = log.take_given() or (yield AskModel(log.view(agent.memory), log.specs))
                 if isinstance(reply, Pause):
                     return log.run("paused", "needs_input", question=reply.prompt)
-                if _is_empty(reply.decision):
-                    if log.nudged:
-                        return log.stopped(
-                            "model_error", "The model gave an empty reply twice. Try again, or another model."
-                        )
-                    yield log.nudge(reply)
-                    continue
-                log.think(reply)
                 match reply.decision:
+                    case decision if is_empty(decision):
+                        yield log.nudge(reply)
+                        continue
                     case FinalAnswer():
-                        yield log.close()
+                        yield log.think(reply).close()
                         return log.run("done", "answered")
                     case AskUser(question=question):
-                        yield log.close()
+                        yield log.think(reply).close()
                         return log.run("paused", "needs_input", question=question)
                     case CallTools():
-                        pass
+                        log.think(reply)
                     case other:
                         assert_never(other)
 
             # Act: run the calls, unless a person has to approve one of them first.
-            awaiting = agent.awaiting(log)
-            if awaiting:
+            if awaiting := agent.awaiting(log):
                 return log.run("paused", "needs_approval", awaiting=awaiting)
             results = yield RunTools(log.unfinished())
 
@@ -126,21 +97,7 @@ def think_act_observe(agent: Agent, log: Log) -> Loop:
         return log.stopped("model_error", str(error))
 
 
-def _request(agent: Agent, log: Log) -> AskModel:
-    history = tuple(log.messages)
-    view = agent.memory.view(history, log.specs)
-    log.sees(view, history)
-    return AskModel(view, log.specs)
-
-
-def _is_empty(decision: Decision) -> bool:
-    match decision:
-        case FinalAnswer(text=text) | AskUser(question=text):
-            return not text.strip()
-        case CallTools(calls=calls):
-            return not calls
-        case other:
-            assert_never(other)
+EVERYTHING = Memory()
 
 
 class Agent:
@@ -163,7 +120,7 @@ class Agent:
         *,
         system: str = "",
         limits: Limits = Limits(),
-        memory: MemoryPolicy = Memory(),
+        memory: MemoryPolicy = EVERYTHING,
         clock: Callable[[], float] = time.monotonic,
         ids: Callable[[], str] = new_id,
     ) -> None:
@@ -186,15 +143,18 @@ class Agent:
         Raises:
             DefinitionError: there is no goal. Whatever the model or a tool does wrong ends up in the run instead.
         """
-        return self.stream(goal, history=history).finish()
+        log = self._begin(goal, history)
+        return finish(self, log, think_act_observe(self, log))
 
     def stream(self, goal: str | None = None, *, history: Sequence[Message] = ()) -> Stream:
         """Like `run`, step by step: iterate over the `TextDelta` and `Step` values; the stream has the ``.run``."""
-        return Stream(self, self._begin(goal, history))
+        log = self._begin(goal, history)
+        return Stream(self, log, think_act_observe(self, log))
 
     async def arun(self, goal: str | None = None, *, history: Sequence[Message] = ()) -> Run:
         """Like `run`, for async code."""
-        return await self._adrive(self._begin(goal, history))
+        log = self._begin(goal, history)
+        return await adrive(self, log, think_act_observe(self, log))
 
     def resume(
         self,
@@ -216,7 +176,8 @@ class Agent:
         Raises:
             DefinitionError: the run is not paused, or a verdict names a call that does not wait.
         """
-        return Stream(self, self._continue(run, answer, approvals, decision)).finish()
+        log = self._continue(run, answer, approvals, decision)
+        return finish(self, log, think_act_observe(self, log))
 
     async def aresume(
         self,
@@ -227,14 +188,15 @@ class Agent:
         decision: Decision | None = None,
     ) -> Run:
         """Like `resume`, for async code."""
-        return await self._adrive(self._continue(run, answer, approvals, decision))
+        log = self._continue(run, answer, approvals, decision)
+        return await adrive(self, log, think_act_observe(self, log))
 
     def awaiting(self, log: Log) -> tuple[str, ...]:
         """The ids of the pending calls that a person must approve first."""
         check = getattr(self.registry, "needs_approval", None)
-        if check is None:
+        if check is None:  # a registry written by hand may know no approvals
             return ()
-        return tuple([c.id for c in log.unfinished() if c.id not in log.approved and check(c)])
+        return tuple([call.id for call in log.unfinished() if call.id not in log.approved and check(call)])
 
     # --- starting ----------------------------------------------------------------------------------------------------
 
@@ -270,138 +232,8 @@ class Agent:
                 "This run waits for the results of its calls. Give approvals={call_id: True or False}."
             )
         if answer is not None:
-            log.add(Message("user", answer, kind="answer"))
+            log.messages.append(Message("user", answer, kind="answer"))
         if decision is not None:
-            _request(self, log)
-            log.given = _as_reply(decision)
+            log.view(self.memory)
+            log.given = as_reply(decision)
         return log
-
-    # --- driving -----------------------------------------------------------------------------------------------------
-
-    def _drive(self, log: Log, streaming: bool) -> Generator[TextDelta | Step, None, Run]:
-        """Do what the loop asks for, in ordinary code. Never starts an event loop in the caller's thread."""
-        loop = think_act_observe(self, log)
-        answer: Any = None
-        try:
-            while True:
-                asked = loop.send(answer)
-                answer = None
-                if isinstance(asked, Step):
-                    yield asked
-                elif isinstance(asked, RunTools):
-                    answer = self._run_tools(asked, log)
-                else:
-                    try:
-                        answer = yield from self._ask(asked, streaming)
-                    except AgentkitError as error:
-                        loop.throw(error)
-        except StopIteration as stop:
-            run: Run = stop.value
-            return run
-        except BaseException as error:
-            _carry(error, log)
-            raise
-
-    async def _adrive(self, log: Log) -> Run:
-        """Do what the loop asks for, in async code."""
-        loop = think_act_observe(self, log)
-        answer: Any = None
-        try:
-            while True:
-                asked = loop.send(answer)
-                answer = None
-                if isinstance(asked, RunTools):
-                    answer = await self._arun_tools(asked, log)
-                elif isinstance(asked, AskModel):
-                    try:
-                        answer = await self._aask(asked)
-                    except AgentkitError as error:
-                        loop.throw(error)
-        except StopIteration as stop:
-            run: Run = stop.value
-            return run
-        except BaseException as error:
-            _carry(error, log)
-            raise
-
-    def _ask(self, asked: AskModel, streaming: bool) -> Generator[TextDelta, None, Reply | Pause]:
-        stream = getattr(self.model, "stream", None) if streaming else None
-        if stream is None:
-            return _as_reply(self.model.decide(asked.messages, asked.tools))
-        reply: Any = None
-        for item in stream(asked.messages, asked.tools):
-            if isinstance(item, TextDelta):
-                yield item
-            else:
-                reply = item
-        return _as_reply(reply)
-
-    async def _aask(self, asked: AskModel) -> Reply | Pause:
-        decide = getattr(self.model, "adecide", None)
-        if decide is not None:
-            return _as_reply(await decide(asked.messages, asked.tools))
-        return _as_reply(await asyncio.to_thread(self.model.decide, asked.messages, asked.tools))
-
-    def _run_tools(self, asked: RunTools, log: Log) -> Sequence[Any]:
-        run_all = getattr(self.registry, "call_all", None)
-        if run_all is None:  # a registry written by hand needs no more than `call`
-            return [self.registry.call(call) for call in asked.calls]
-        results: Sequence[Any] = run_all(asked.calls, run_id=log.id, approved=log.approved, done=log.done)
-        return results
-
-    async def _arun_tools(self, asked: RunTools, log: Log) -> Sequence[Any]:
-        run_all = getattr(self.registry, "acall_all", None)
-        if run_all is None:
-            return await asyncio.to_thread(self._run_tools, asked, log)
-        results: Sequence[Any] = await run_all(asked.calls, run_id=log.id, approved=log.approved, done=log.done)
-        return results
-
-
-class Stream(Iterator["TextDelta | Step"]):
-    """The events of one run as they happen. ``.run`` is the run: the finished one, or what there is so far."""
-
-    def __init__(self, agent: Agent, log: Log) -> None:
-        self._log = log
-        self._driver: Generator[TextDelta | Step, None, Run] = agent._drive(log, streaming=True)
-        self._agent = agent
-        self._run: Run | None = None
-
-    def __next__(self) -> TextDelta | Step:
-        try:
-            return next(self._driver)
-        except StopIteration as stop:
-            if stop.value is not None:
-                self._run = stop.value
-            raise StopIteration from None
-
-    def finish(self) -> Run:
-        """Run to the end and return the run."""
-        self._driver = self._agent._drive(self._log, streaming=False)
-        for _ in self:
-            pass
-        assert self._run is not None
-        return self._run
-
-    @property
-    def run(self) -> Run:
-        """The run. Before the end it is what there is so far, stopped as ``cancelled``, with a result for every call."""
-        return self._run or self._log.copy().stopped("cancelled")
-
-
-def _as_reply(found: Any) -> Reply | Pause:
-    """A model may return a bare decision."""
-    if isinstance(found, (Reply, Pause)):
-        return found
-    if isinstance(found, (CallTools, FinalAnswer, AskUser)):
-        return Reply(found)
-    raise ReplyError(
-        f"decide() must return CallTools, FinalAnswer, AskUser or a Reply, but it returned a value of type {type(found).__name__}."
-    )
-
-
-def _carry(error: BaseException, log: Log) -> None:
-    """An interruption carries the run so far in ``.run``; every call in it has a result."""
-    try:
-        error.run = log.stopped("cancelled")  # type: ignore[attr-defined]
-    except AttributeError:  # an exception that takes no attributes is raised as it is
-        pass

@@ -11,18 +11,19 @@ import functools
 import hashlib
 import inspect
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentkit import _tasks
 from agentkit._arguments import BadArguments, parse_arguments
-from agentkit._jsonsafe import MAX_ITEMS, canonical, fit, json_safe
+from agentkit._jsonsafe import canonical, fit, json_safe
 from agentkit._ledger import Attempt, Ledger
 from agentkit._redact import mask, mask_text
+from agentkit._running import finish, finish_async, tool_failure
 from agentkit._schema import ArgumentsError
 from agentkit._wire import tool_form, wire_name
-from agentkit.errors import DefinitionError, ToolError, did_you_mean
+from agentkit.errors import DefinitionError, did_you_mean
 from agentkit.messages import ErrorDetail, ToolCall, ToolResult, ToolSpec
 from agentkit.tools import Permission, Tool, tool
 
@@ -79,7 +80,7 @@ class Registry:
         Raises:
             DefinitionError: another function is already registered under this name, or no tool can be made of it.
         """
-        made = item if hasattr(item, "validate") and hasattr(item, "parameters") else tool(item)
+        made: Tool = item if hasattr(item, "validate") else tool(item)  # type: ignore[assignment]
         other = self._tools.get(made.name) or self._tools.get(self._wire_names.get(wire_name(made.name), ""))
         if other is not None and _origin(other) != _origin(made):
             raise DefinitionError(
@@ -252,7 +253,7 @@ class Registry:
         if found.permission not in self._permissions:
             raise _Refusal(
                 "not_permitted",
-                f"{found.name} is a {found.permission} tool, and this registry only allows: {', '.join(sorted(self._permissions))}.",
+                f"{found.name} is a {found.permission} tool. Allowed here: {', '.join(sorted(self._permissions))}.",
                 "Do without it, or tell the user what you would need.",
             )
         if found.approval and not approved:
@@ -275,23 +276,23 @@ class Registry:
         """Run in this thread, unless a deadline or an async tool asks for another one."""
         seconds = ready.tool.timeout
         if seconds is None and not ready.tool.is_async:
-            return _finish(ready.tool.function(**ready.keywords))
+            return finish(ready.tool.function(**ready.keywords))
         work = functools.partial(ready.tool.function, **ready.keywords)
         if ready.tool.is_async:
-            return _tasks.run_async(functools.partial(_finish_async, work), seconds)
+            return _tasks.run_async(functools.partial(finish_async, work), seconds)
         assert seconds is not None
-        return _tasks.within(seconds, lambda: _finish(work()), functools.partial(self._late, ready))
+        return _tasks.within(seconds, lambda: finish(work()), functools.partial(self._late, ready))
 
     async def _arun(self, ready: _Ready) -> Any:
         work = functools.partial(ready.tool.function, **ready.keywords)
         seconds = ready.tool.timeout
         if not ready.tool.is_async:
             if not ready.tool.blocking and seconds is None:
-                return _finish(work())
+                return finish(work())
             return await asyncio.to_thread(self._run, ready)
         if seconds is None:
-            return await _finish_async(work)
-        return await _tasks.deadline(_finish_async(work), seconds)
+            return await finish_async(work)
+        return await _tasks.deadline(finish_async(work), seconds)
 
     # --- the results -------------------------------------------------------------------------------------------------
 
@@ -307,7 +308,7 @@ class Registry:
         return result
 
     def _failed(self, ready: _Ready, error: BaseException) -> ToolResult:
-        detail = _tool_failure(ready.tool, error)
+        detail = tool_failure(ready.tool, error)
         result = ToolResult(ready.call.id, ready.tool.name, error=detail)
         if ready.attempt is not None and not isinstance(error, _tasks.TooLate):
             self._ledger.settle(ready.attempt, result)
@@ -353,54 +354,3 @@ def _origin(item: Tool) -> tuple[str, str]:
     return getattr(function, "__module__", "") or "", getattr(function, "__qualname__", "") or type(
         function
     ).__qualname__
-
-
-def _finish(value: Any) -> Any:
-    """A plain tool may return a generator, or an awaitable after all."""
-    if isinstance(value, (str, dict, list, int)):
-        return value
-    if inspect.isgenerator(value):
-        from itertools import islice
-
-        return list(islice(value, MAX_ITEMS))
-    if inspect.isawaitable(value):
-        return _tasks.run_async(functools.partial(_wait_for, value))
-    return value
-
-
-async def _wait_for(value: Awaitable[Any]) -> Any:
-    return await value
-
-
-async def _finish_async(work: Callable[[], Any]) -> Any:
-    value = work()
-    if inspect.isasyncgen(value):
-        return await _tasks.collect(value, MAX_ITEMS)
-    return await value if inspect.isawaitable(value) else value
-
-
-def _tool_failure(item: Tool, error: BaseException) -> ErrorDetail:
-    """What the model is told about an exception: the tool's own sentence, or the kind of failure, never a trace."""
-    if isinstance(error, ToolError):
-        return ErrorDetail(error.code, _sentence(error), mask_text(error.hint)[:2_000])
-    if isinstance(error, _tasks.TooLate):
-        return ErrorDetail(
-            "timeout",
-            f"{item.name} did not answer within {item.timeout:g} s.",
-            "Try again later, or go on without it."
-            if item.permission == "read"
-            else "It may still take effect: check first.",
-        )
-    kind = type(error)
-    own_words = kind in (ValueError, RuntimeError) or kind.__module__.partition(".")[0] not in (
-        "builtins",
-        "pydantic_core",
-    )
-    words = f": {_sentence(error)}" if own_words and str(error).strip() else "."
-    return ErrorDetail(
-        "tool_failed", f"{item.name} failed with {kind.__name__}{words}", "Try other arguments or another tool."
-    )
-
-
-def _sentence(error: BaseException) -> str:
-    return mask_text(json_safe(str(error))[:8_000]).strip()[:2_000]

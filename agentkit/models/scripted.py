@@ -39,7 +39,9 @@ class ScriptedModel:
             offered = {tool.name for tool in tools}
             for call in reply.decision.calls:
                 if call.name not in offered:
-                    raise ScriptError(f"Decision {place + 1} calls {call.name!r}, which is not among the offered tools.")
+                    raise ScriptError(
+                        f"Decision {place + 1} calls {call.name!r}, which is not among the offered tools."
+                    )
         return reply
 
     async def adecide(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply | Pause:

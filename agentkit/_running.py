@@ -1,0 +1,65 @@
+"""What happens around the function of a tool: results of every kind are collected, failures become words for the model."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from agentkit import _tasks
+from agentkit._jsonsafe import MAX_ITEMS, json_safe
+from agentkit._redact import mask_text
+from agentkit.errors import ToolError
+from agentkit.messages import ErrorDetail
+from agentkit.tools import Tool
+
+
+def finish(value: Any) -> Any:
+    """A plain tool may return a generator, or an awaitable after all."""
+    if isinstance(value, (str, dict, list, int)):
+        return value
+    if inspect.isgenerator(value):
+        return list(islice(value, MAX_ITEMS))
+    if inspect.isawaitable(value):
+        return _tasks.run_async(partial(_wait_for, value))
+    return value
+
+
+async def _wait_for(value: Awaitable[Any]) -> Any:
+    return await value
+
+
+async def finish_async(work: Callable[[], Any]) -> Any:
+    value = work()
+    if inspect.isasyncgen(value):
+        return await _tasks.collect(value, MAX_ITEMS)
+    return await value if inspect.isawaitable(value) else value
+
+
+def tool_failure(item: Tool, error: BaseException) -> ErrorDetail:
+    """What the model is told about an exception: the tool's own sentence, or the kind of failure, never a trace."""
+    if isinstance(error, ToolError):
+        return ErrorDetail(error.code, _sentence(error), mask_text(error.hint)[:2_000])
+    if isinstance(error, _tasks.TooLate):
+        return ErrorDetail(
+            "timeout",
+            f"{item.name} did not answer within {item.timeout:g} s.",
+            "Try again later, or go on without it."
+            if item.permission == "read"
+            else "It may still take effect: check first.",
+        )
+    kind = type(error)
+    own_words = kind in (ValueError, RuntimeError) or kind.__module__.partition(".")[0] not in (
+        "builtins",
+        "pydantic_core",
+    )
+    words = f": {_sentence(error)}" if own_words and str(error).strip() else "."
+    return ErrorDetail(
+        "tool_failed", f"{item.name} failed with {kind.__name__}{words}", "Try other arguments or another tool."
+    )
+
+
+def _sentence(error: BaseException) -> str:
+    return mask_text(json_safe(str(error))[:8_000]).strip()[:2_000]
