@@ -22,7 +22,7 @@ class BadArguments(Exception):
         self.hint = hint
 
 
-def parse_arguments(call: ToolCall) -> Mapping[str, Any]:
+def parse_arguments(call: ToolCall) -> dict[str, Any]:
     """The arguments as an object.
 
     Empty text and ``null`` mean "no arguments". JSON in a Markdown fence and JSON that was encoded twice are unwrapped.
@@ -49,7 +49,7 @@ def parse_arguments(call: ToolCall) -> Mapping[str, Any]:
         )
     if not all(map(_is_text, value)):
         raise BadArguments("bad_arguments", "The names of the arguments must be strings.", 'Send {"name": value, …}.')
-    return value
+    return dict(value)
 
 
 def _is_text(key: object) -> bool:

@@ -73,17 +73,16 @@ class Stream(Iterator[TextDelta | Step]):
 
 def finish(agent: Agent, log: Log, loop: Loop) -> Run:
     """Drive the loop to its end in ordinary code."""
-    events = drive(agent, log, loop, streaming=False)
-    while True:
-        try:
-            next(events)
-        except StopIteration as stop:
-            run: Run = stop.value
-            return run
+    try:
+        next(drive(agent, log, loop, streaming=False))
+    except StopIteration as stop:
+        run: Run = stop.value
+        return run
+    raise AssertionError("a driver that does not stream yields nothing")  # pragma: no cover
 
 
 def drive(agent: Agent, log: Log, loop: Loop, streaming: bool) -> Generator[TextDelta | Step, None, Run]:
-    """Serve the loop in ordinary code. Never starts an event loop in the caller's thread, so it works inside a notebook's."""
+    """Serve the loop in ordinary code, and yield its events if wanted. Never starts an event loop in the caller's thread, so it works inside a notebook's."""
     answer: Any = None
     try:
         while True:
@@ -91,13 +90,13 @@ def drive(agent: Agent, log: Log, loop: Loop, streaming: bool) -> Generator[Text
             answer = None
             if isinstance(asked, RunTools):
                 answer = _run_tools(agent, asked, log)
-            elif isinstance(asked, Step):
-                yield asked
-            else:
+            elif isinstance(asked, AskModel):
                 try:
                     answer = (yield from _stream(agent, asked)) if streaming else _decide(agent, asked)
                 except AgentkitError as error:
                     loop.throw(error)
+            elif streaming:
+                yield asked
     except StopIteration as stop:
         run: Run = stop.value
         return run

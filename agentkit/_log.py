@@ -69,6 +69,7 @@ class Log:
         self.approved: set[str] = set()
         self.given: Reply | None = None
         self.same = 0
+        self._round: tuple[Sequence[ToolCall], Sequence[ToolResult]] = ((), ())
         self.nudged = False
         self._sent: tuple[int | Message, ...] | None = None
         self._positions: dict[int, int] = {}  # id(message) -> place, filled when a view is partial
@@ -117,8 +118,7 @@ class Log:
         else:
             text = decision.question if isinstance(decision, AskUser) else decision.text
             self.messages.append(Message("assistant", text, (), None, "goal", reply.provider))
-        self._open(reply, seen)
-        return self
+        return self._open(reply, seen)
 
     def nudge(self, reply: Reply) -> Step:
         """Record a reply without content and a note that asks for one. Raises `ReplyError` the second time in a row."""
@@ -135,6 +135,7 @@ class Log:
         """Put one result for each pending call into the history, in the order of the calls, and close the step."""
         ordered = self._in_order(results)
         self.same = self.same + 1 if self._repeats(ordered) else 0
+        self._round = (self.pending, ordered)
         if self.same and self.same == rounds - 1:
             note = "You have made this same call several times with the same result. Do something else, or answer."
             ordered[-1] = replace(ordered[-1], note=f"{ordered[-1].note} {note}".strip())
@@ -167,10 +168,11 @@ class Log:
         self.opened, self.kept = None, ()
         return step
 
-    def _open(self, reply: Reply, seen: int) -> None:
+    def _open(self, reply: Reply, seen: int) -> Log:
         if reply.usage is not None:
             self.usage = self.usage + reply.usage
         self.opened = (reply, seen, self._sent)
+        return self
 
     def _reopen(self) -> None:
         """Open the step that asked for the pending calls: of an earlier part of this run, or of the given history."""
@@ -186,30 +188,32 @@ class Log:
 
     def _numbered(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
         """Every call gets an id that no other call of the history has: its own, or its number."""
+        given = self._ids
+        first = self._calls + 1
+        self._calls += len(calls)
+        if type(calls) is tuple and len(calls) == 1 and calls[0].id and calls[0].id not in given:
+            given.add(calls[0].id)
+            return calls
         numbered = []
-        changed = not isinstance(calls, tuple)
-        for call in calls:
-            self._calls += 1
-            if not call.id or call.id in self._ids:
-                number = self._calls
-                while f"call_{number}" in self._ids:
+        for number, call in enumerate(calls, first):
+            if not call.id or call.id in given:
+                while f"call_{number}" in given:
                     number += 1
                 call = ToolCall(call.name, call.arguments, f"call_{number}", call.truncated)
-                changed = True
-            self._ids.add(call.id)
+            given.add(call.id)
             numbered.append(call)
-        return tuple(numbered) if changed else calls
+        return tuple(numbered)
 
     def _repeats(self, results: Sequence[ToolResult]) -> bool:
-        """Whether the pending calls and their results are those of the step before."""
-        if not self.steps or len(self.steps[-1].results) != len(results):
+        """Whether the pending calls and their results are those of the round before."""
+        calls, known = self._round
+        if len(known) != len(results) or not known:
             return False
-        old = self.steps[-1]
-        for before, now in zip(old.calls, self.pending, strict=False):
+        for before, now in zip(calls, self.pending, strict=True):
             if before.name != now.name or before.arguments != now.arguments:
                 return False
-        for known, result in zip(old.results, results, strict=True):
-            if known.data != result.data or known.error != result.error:
+        for old, new in zip(known, results, strict=True):
+            if old.data != new.data or old.error != new.error:
                 return False
         return True
 

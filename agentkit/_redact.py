@@ -11,11 +11,11 @@ _FIELD = re.compile(
     r"(?i)^(.*[_\-.])?(password|passwd|pwd|secret|token|api[_-]?key|apikey|authorization|cookie|credential|private[_-]?key"
     r"|access[_-]?key|client[_-]?secret)s?$"
 )
-# A text without any of these words holds no secret that the forms below know; looking for a word is far quicker than a form.
-_WORDS = (
-    "sk-", "bearer", "basic ", "key", "token", "secret", "passw", "pwd", "authoriz", "akia", "asia", "aiza", "ghp_", "gho_",
-    "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "hf_", "eyj", "://",
-)  # fmt: skip
+# A text without any of these words holds no secret that the forms below know. They are looked for in the lower-case text,
+# since a search that ignores case is many times slower.
+_WORDS = re.compile(
+    r"sk-|bearer|basic |key|token|secret|passw|pwd|authoriz|akia|asia|aiza|gh[pousr]_|github_pat_|xox|hf_|eyj|://|-----begin"
+)
 _FORMS = [
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
     re.compile(r"\bsk-[A-Za-z0-9_\-]{6,}"),
@@ -36,11 +36,7 @@ _AFTER_WORD = [
 
 def mask_text(text: str) -> str:
     """The text with keys, tokens and passwords replaced by ``[secret]``."""
-    folded = text.lower()
-    for word in _WORDS:
-        if word in folded:
-            break
-    else:
+    if not _WORDS.search(text.lower()):
         return text
     for form in _FORMS:
         text = form.sub(MASK, text)

@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 
 from agentkit.errors import DefinitionError
 
-Validate = Callable[[Mapping[str, Any]], dict[str, Any]]
+Validate = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class ArgumentsError(Exception):
@@ -172,7 +172,7 @@ def _validator(compiled: Any, schema: dict[str, Any]) -> Validate:
 
     check = compiled.validate_python
 
-    def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def validate(arguments: dict[str, Any]) -> dict[str, Any]:
         try:
             keywords: dict[str, Any] = check(ArgsKwargs((), arguments))[1]
             return keywords

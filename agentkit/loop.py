@@ -128,6 +128,7 @@ class Agent:
             raise DefinitionError("The model must have a method decide(messages, tools), for example get_model().")
         self.model = model
         self.registry: Registry = tools if hasattr(tools, "specs") else Registry(tools)  # type: ignore[assignment]
+        self._needs_approval = getattr(self.registry, "needs_approval", None)
         self.system = system
         self.limits = limits
         self.memory = memory
@@ -193,7 +194,7 @@ class Agent:
 
     def awaiting(self, log: Log) -> tuple[str, ...]:
         """The ids of the pending calls that a person must approve first."""
-        check = getattr(self.registry, "needs_approval", None)
+        check = self._needs_approval
         if check is None:  # a registry written by hand may know no approvals
             return ()
         return tuple([call.id for call in log.unfinished() if call.id not in log.approved and check(call)])
