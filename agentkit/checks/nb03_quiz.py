@@ -1,0 +1,48 @@
+"""The quiz of notebook 03."""
+
+from __future__ import annotations
+
+from agentkit.checks.quizzes import Option, Question, Quiz
+
+QUIZ = Quiz(
+    "03",
+    (
+        Question(
+            "A model calls a tool that does not exist. What should the program do?",
+            (
+                Option("Stop the run with an exception", "The model would never learn of its mistake."),
+                Option("Call the tool with the nearest name", "It may be another tool than the one that was meant."),
+                Option(
+                    "Return an error result that names the tools",
+                    "The model reads it and can make a correct call in its next step.",
+                ),
+                Option("Return an empty result", "The model would believe that there are no data."),
+            ),
+            right="c",
+        ),
+        Question(
+            "A write timed out and the model repeats the same call. What does the registry do?",
+            (
+                Option(
+                    "It does not run it again and looks for the outcome of the first try",
+                    "As long as the outcome is unknown, the same call is a retry.",
+                ),
+                Option("It runs it again", "If the first try took effect after all, it happens twice."),
+                Option("It refuses every further write", "Other writes have nothing to do with it and go on."),
+            ),
+            right="a",
+        ),
+        Question(
+            "Which change leaves the fingerprint of a registry as it is?",
+            (
+                Option("A better description", "The model reads the description, so it belongs to the contract."),
+                Option(
+                    "Another order of the tools, or other code inside a function",
+                    "Neither changes the contract: names, descriptions, schemas and permissions are the same.",
+                ),
+                Option("A default in the schema", "The model sees the schema, so this is another contract."),
+            ),
+            right="b",
+        ),
+    ),
+)

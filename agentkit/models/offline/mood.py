@@ -1,0 +1,209 @@
+"""The mood of a clause: does it want to know something, want something done, or only state something?
+
+A question never leads to a tool that acts. So this is the one place where the model is strict: only an imperative
+("Refund it", "Could you send …", "환불해 주세요") counts as wanting something done.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from agentkit.models.offline.language import Word
+from agentkit.models.offline.lexicon import lexicon, stem
+from agentkit.models.offline.values import HOLE
+
+Mood: TypeAlias = Literal["ask", "act", "fact"]
+
+_LEAD = re.compile(
+    r"^(?:\s|,|:|-|\(|(?:please|kindly|hi|hello|hey|ok|okay|now|then|also|and|so|but|first|next|finally|just|go ahead and|"
+    r"go ahead|i'd like you to|i want you to|i need you to|you can|you should|you must|you may)\b)+",
+    re.IGNORECASE,
+)
+_INDIRECT = r"know|see|check|find|understand|hear|learn|ask|look|have a look"
+_POLITE = re.compile(r"^(?:can|could|would|will|may i ask|would you mind|could i ask)\s*(?:you|u)?\s+", re.IGNORECASE)
+_YOU = re.compile(
+    r"^(?:can|could|would|will)\s+(?:you|u)\s+(?:(?:please|kindly|just|also|mind|help me|be so kind and|be so kind to)\s+)*",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"^(?:i|we)(?:\s+(?:really|just|also))?(?:\s+(?:want|need|wish|would like|would love)|'d like|'d love)\b\s*(?:to\s+)?",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"^(?:what|where|when|who|whose|which|why|how|is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|"
+    r"may|might|shall|whether|if|what's|where's|who's|how's|any|tell|show|explain)\b",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|am|i'm|it's|has|have|had|bought|ordered|arrived|received|got|came|said|paid|live|lives|lost|"
+    r"think|hope|thought|called|broke|works?|changed|needs?|should|must|did|does|don't|doesn't|didn't|not)\b",
+    re.IGNORECASE,
+)
+_NEVER = re.compile(r"^(?:do not|don't|never|no need to|please do not|please don't|without)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"^(?:if|when|once|in case|provided|unless)\b|\b(?:if|unless|provided|only when|in case)\b", re.IGNORECASE)
+_KO_REQUEST = re.compile(
+    r"(주세요|주십시오|주시|주실|주라|줄래|줄 수|달라|다오|줘|부탁|바랍니다|바라|하세요|하십시오|해라|하라|싶|원해|원합|신청합|신청해|"
+    r"요청합|요청해|할게|하겠습|하자|합시다|드려요)"
+)
+_KO_QUESTION = re.compile(
+    r"[?？]|나요|까요|인가요|가요|니까|을까|될까|되나|어때|어떤가|얼마|언제|어디|무엇|뭐|몇|어떻게|누구|여부|는지|한지|인지|을지|할지|될지"
+)
+_KO_FACT = re.compile(r"(?:다|요|음|임|죠|네|데|서|니|어|아|고)[.!\s,]*$")
+_KO_NOT = re.compile(r"(?:지\s?마|지\s?말|하지 않|안 해도)")
+
+
+def mood_of(clause: str, words: tuple[Word, ...]) -> Mood:
+    """The mood of one clause (with holes where its values stood)."""
+    plain = clause.strip()
+    if re.search(r"[가-힣]", plain) and (not re.search(r"[A-Za-z]{2,}", plain) or re.search(r"[가-힣][.?!\s]*$", plain)):
+        return _korean_mood(plain)
+    return _english_mood(plain)
+
+
+def _english_mood(plain: str) -> Mood:
+    plain = _LEAD.sub("", plain) if _LEAD.match(plain) else plain
+    asks = plain.rstrip(" )\"'").endswith(("?", "？"))
+    if _NEVER.match(plain):
+        return "fact"
+    polite, wish = _YOU.match(plain), _WISH.match(plain)
+    if polite or wish:
+        rest = plain[(polite or wish).end() :]  # type: ignore[union-attr]
+        if re.match(rf"(?:{_INDIRECT})\b", rest, re.IGNORECASE) or _reads(rest):
+            return "ask"
+        if _acts(rest) or (wish and _acts_somewhere(rest)):
+            return "ask" if _conditional(rest) else "act"
+        return "ask" if asks or not wish else "fact"
+    if _QUESTION.match(plain):
+        return _statement_or_question(plain, asks)
+    if _acts(plain) and not asks:
+        return "ask" if _conditional(plain) else "act"
+    if asks or _reads(plain):
+        return "ask"
+    return "fact" if _STATES.search(plain) else "ask"
+
+
+def _statement_or_question(plain: str, asks: bool) -> Mood:
+    """``If it is late, refund it`` and ``When it comes, tell me`` are no orders to act now; they are questions."""
+    return "ask"
+
+
+def _conditional(text: str) -> bool:
+    return bool(_CONDITION.search(text))
+
+
+def _reads(text: str) -> bool:
+    """Whether a clause begins with a verb that only reads, or with "give me", "send me", "let me know"."""
+    tokens = re.findall(rf"[A-Za-z']+|{HOLE}+", text)[:4]
+    if not tokens:
+        return False
+    first = tokens[0].lower()
+    if first in ("give", "send", "get", "bring", "let", "provide", "hand") and len(tokens) > 1:
+        return tokens[1].lower() in ("me", "us", "back") and not _acts_somewhere(" ".join(text.split()[2:]))
+    return first in lexicon().words["reading"] and not _is_verb(tokens, 0, "acting")
+
+
+def _acts(text: str) -> bool:
+    tokens = re.findall(rf"[A-Za-z']+|{HOLE}+", text)[:6]
+    if not tokens:
+        return False
+    first = tokens[0].lower()
+    if first in ("give", "send", "get", "bring") and len(tokens) > 1 and tokens[1].lower() in ("me", "us"):
+        return _acts_somewhere(" ".join(text.split()[2:]))
+    return _is_verb(tokens, 0, "acting") or first in lexicon().words["generic"]
+
+
+def _acts_somewhere(text: str) -> bool:
+    """Whether a wish names an action: "a refund for A100", "it sent by express", "my money back"."""
+    if re.search(r"\bmoney back\b", text, re.IGNORECASE):
+        return True
+    tokens = re.findall(rf"[A-Za-z']+|{HOLE}+", text)[:24]
+    return any(_is_action(tokens, place) for place in range(len(tokens)))
+
+
+def _is_action(tokens: list[str], place: int) -> bool:
+    root = stem(tokens[place].lower())
+    if root not in _acting_stems():
+        return False
+    after = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
+    return not (after and stem(after) in _attributes())
+
+
+def _is_verb(tokens: list[str], place: int, kind: str) -> bool:
+    """Whether a word is used as a verb of the list ``kind``: "refund it" is one, "refund policy" is not."""
+    words, word = lexicon().words, tokens[place].lower()
+    if word not in words[kind]:
+        return False
+    if word not in words["noun_verbs"]:
+        return True
+    after = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
+    return after not in ("of", "for", "in", "on", "by", "is", "was") and stem(after) not in _attributes()
+
+
+@lru_cache(maxsize=1)
+def _attributes() -> frozenset[str]:
+    return frozenset(stem(word) for word in lexicon().words["attributes"])
+
+
+@lru_cache(maxsize=1)
+def _acting_stems() -> frozenset[str]:
+    return frozenset(stem(word) for word in lexicon().words["acting"]) - {stem("order"), stem("book"), stem("place")}
+
+
+def _korean_mood(plain: str) -> Mood:
+    words = lexicon().words
+    if _KO_NOT.search(plain):
+        return "fact"
+    requests = list(_KO_REQUEST.finditer(plain))
+    if requests:
+        before = plain[max(0, requests[-1].start() - 9) : requests[-1].start() + 1]
+        indirect = re.search(r"는지|은지|한지|인지|을지|할지|될지|여부|방법|얼마|언제|어디", plain)
+        if indirect or any(verb in before for verb in words["reading_ko"]):
+            return "ask"
+        acts = any(verb in before for verb in words["acting_ko"]) or re.search(r"(?:해|하|시켜|만들어)\s?$", before[:-1])
+        if acts and not re.search(r"(?:으면|하면|되면|라면|다면)\s", plain):
+            return "act"
+        return "ask"
+    if _KO_QUESTION.search(plain):
+        return "ask"
+    bare = plain.rstrip(" .!,")
+    if bare.endswith(("해", "줘", "라", "시켜", "바꿔", "보내")) and any(verb in bare[-6:] for verb in words["acting_ko"]):
+        return "act"
+    return "fact" if _KO_FACT.search(plain) and not any(verb in bare[-6:] for verb in words["reading_ko"]) else "ask"
+
+
+def acts_by_description(name: str, description: str) -> bool:
+    """Whether a tool's description (or, when it does not tell, its name) says that the tool changes something."""
+    words = lexicon().words
+    first = re.split(r"(?<=[.!?:])\s", description.strip(), maxsplit=1)[0]
+    if any(marker in description.lower() for marker in lexicon().markers):
+        return True
+    if re.search(r"[가-힣]", first):
+        return _korean_acts(first)
+    tokens = re.findall(r"[A-Za-z']+", first)[:12]
+    for place, token in enumerate(tokens):
+        base = _base(token)
+        if base in words["reading"] and _is_verb([base, *tokens[place + 1 :]], 0, "reading"):
+            return False
+        if _is_verb([base, *tokens[place + 1 :]], 0, "acting"):
+            return True
+    parts = [part.lower() for part in re.findall(r"[A-Za-z][a-z]*", name)]
+    return bool(parts) and _is_verb(parts, 0, "acting") and (len(parts) > 1 or parts[0] not in words["noun_verbs"])
+
+
+def _base(token: str) -> str:
+    """``Changes`` as ``change``, so that both ways of beginning a docstring are understood."""
+    lowered, words = token.lower(), lexicon().words
+    for candidate in (lowered, lowered.removesuffix("s"), lowered.removesuffix("es")):
+        if candidate in words["reading"] or candidate in words["acting"]:
+            return candidate
+    return lowered
+
+
+def _korean_acts(sentence: str) -> bool:
+    end = sentence.rstrip(" .")[-10:]
+    words = lexicon().words
+    if any(verb in end for verb in words["reading_ko"]):
+        return False
+    return any(verb.rstrip("해하받") in end for verb in words["acting_ko"] if len(verb.rstrip("해하받")) > 1)

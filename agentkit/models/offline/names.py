@@ -1,0 +1,182 @@
+"""Free text for a parameter: names ("Seoul"), search topics and passages, taken from the wording of a clause."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agentkit.models.offline.language import is_ending, strip_particles
+from agentkit.models.offline.lexicon import lexicon, stem
+from agentkit.models.offline.needs import Need
+from agentkit.models.offline.schema import Parameter, ToolView
+from agentkit.models.offline.scoring import profile_of
+from agentkit.models.offline.values import HOLE
+
+_TOKEN = re.compile(rf"[A-Za-z][\w&'’.-]*[\w]|[A-Za-z]|[가-힣]+|{HOLE}+|[^\s\w]")
+_PREPOSITIONS = frozenset("in for of at about on near by with from to into named called is as regarding".split())
+_FROM = frozenset("from source origin base start sender out".split())
+_TO = frozenset("to into in target destination dest recipient end as".split())
+_TOPIC = re.compile(r"\b(?:about|regarding|concerning|related to|on the topic of|for|on|of|with)\s+(.+)$", re.IGNORECASE)
+_KO_TOPIC = re.compile(r"(.+?)(?:에 대해서?|에 대한|에 관한|에 관해서?|관련)(?:\s|된|$)")
+_LATER = re.compile(r"\s+(?:please|for me|from|since|in|before|after|published|written|with|sorted|within)\s*[,.?!]*$", re.IGNORECASE)
+_INSIDE = re.compile(r"(?:.*\b(?:in|of|is|says?)\s+)(?:the\s+(?:word|text|sentence|phrase|string)s?\s+)?(.+)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A piece of a clause that may be a name: its text, its place in the goal, and the word before it."""
+
+    text: str
+    start: int
+    end: int
+    before: str
+    capital: bool
+    known: bool
+    first: bool
+
+
+def names_in(need: Need, tool: ToolView) -> list[Name]:
+    """The pieces of a clause that may be names, in order: capitalised words, and words that nothing else explains."""
+    tokens = [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(need.masked)]
+    found: list[Name] = []
+    before, joined = "", False
+    for place, (token, start, end) in enumerate(tokens):
+        name = _name(token, start + need.start, end + need.start, before, place == 0, tool)
+        if name is None:
+            joined = False
+            before = before if token.lower() in ("the", "a", "an") else token.lower()
+            continue
+        if joined and found and found[-1].capital == name.capital and need.masked[found[-1].end - need.start : start].isspace():
+            last = found.pop()
+            text = need.masked[last.start - need.start : end]
+            name = Name(text, last.start, name.end, last.before, last.capital, last.known, last.first)
+        found.append(name)
+        joined, before = True, token.lower()
+    return found
+
+
+def _name(token: str, start: int, end: int, before: str, first: bool, tool: ToolView) -> Name | None:
+    lex, lowered = lexicon(), token.lower()
+    if re.match(r"[가-힣]", token):
+        return _korean_name(token, start, before, first, tool)
+    if not token[0].isalpha() or lowered in lex.words["stop"] or lowered in _PREPOSITIONS:
+        return None
+    root, profile = stem(lowered), profile_of(tool)
+    explained = root in profile.stems or any(concept in profile.concepts for concept in lex.concepts.get(root, ()))
+    capital = token[0].isupper() and (not first or not (explained or _verb(lowered)))
+    known = explained or root in lex.concepts or _verb(lowered)
+    if known and not capital and before not in _PREPOSITIONS:
+        return None
+    if explained and not capital:
+        return None
+    return Name(token, start, end, before, capital, known, first)
+
+
+def _verb(word: str) -> bool:
+    words = lexicon().words
+    return word in words["reading"] or word in words["acting"]
+
+
+def _korean_name(token: str, start: int, before: str, first: bool, tool: ToolView) -> Name | None:
+    lex, name = lexicon(), strip_particles(token)
+    for length in range(len(name), 1, -1):  # "서울기온은": what follows the name may be a word of the lexicon
+        rest = name[length:]
+        if length < len(name) and not any(rest.startswith(known) for known in lex.korean if len(known) > 1):
+            continue
+        piece = strip_particles(name[:length])
+        if len(piece) >= 2 and piece not in lex.words["stop_ko"] and not is_ending(piece):
+            inside = any(known in piece for known in lex.korean if len(known) > 1)
+            if not inside:
+                return Name(piece, start, start + len(piece), before, False, False, first)
+    return None
+
+
+def best_name(parameter: Parameter, names: list[Name], used: set[tuple[int, int]], lonely: bool) -> Name | None:
+    """The name that fits a parameter best, judged by the words around it, or None."""
+    ranked = [
+        (score, -place, name)
+        for place, name in enumerate(names)
+        if (name.start, name.end) not in used and (score := _fit(parameter, name, lonely)) >= 0.6
+    ]
+    return max(ranked, key=lambda item: item[:2])[2] if ranked else None
+
+
+def _fit(parameter: Parameter, name: Name, lonely: bool) -> float:
+    score = (1.0 if name.capital else 0.0) + (0.0 if name.known else 0.6)
+    words = set(parameter.name.lower().split("_"))
+    if stem(name.before) in parameter.stems:
+        return score + 1.5
+    from_role, to_role = bool(words & _FROM), bool(words & _TO)
+    if (from_role or to_role) and not (from_role and to_role):
+        after_to = name.before in ("to", "into", "in", "as")
+        after_from = name.before == "from" or name.before.startswith(HOLE)
+        if after_to or after_from:
+            return score + (1.5 if after_to == to_role else -1.5)
+        return score + (0.0 if from_role else -0.3)
+    if name.before in ("into", "to") and not lonely and "language" not in words:
+        score -= 0.5
+    return score + (0.6 if name.before in _PREPOSITIONS or name.before.startswith(HOLE) else 0.0)
+
+
+def explicit(parameter: Parameter, text: str) -> tuple[str, int, int] | None:
+    """A value written as ``city: Seoul`` or ``city is Seoul``."""
+    label = r"[\s_-]*".join(re.escape(part) for part in parameter.name.split("_") if part)
+    match = re.search(
+        rf"(?<!\w){label}\s*(?:is|=|:|named|called)\s*[\"'“]?([\w가-힣][\w가-힣 .&-]{{0,60}}?)[\"'”]?\s*(?=[,.;?!\n]|\band\b|$)",
+        text,
+        re.IGNORECASE,
+    )
+    return (match.group(1), match.start(1), match.end(1)) if match and len(parameter.name) > 1 else None
+
+
+def topic(need: Need, text: str, tool: ToolView, used: set[tuple[int, int]]) -> tuple[str, int, int] | None:
+    """What to search for: the words after "about" or "for", else the words that the tool does not explain."""
+    start, end = need.start, _end(need, used)
+    part = text[start:end]
+    match = _KO_TOPIC.search(part) or _TOPIC.search(_cut(part))
+    if match and match.group(1).strip(" .?!"):
+        return _trimmed(text, start + match.start(1), start + match.end(1))
+    names = [name for name in names_in(need, tool) if (name.start, name.end) not in used and name.end <= end]
+    if names:
+        return _trimmed(text, names[0].start, names[-1].end)
+    return None
+
+
+def passage(need: Need, text: str, tool: ToolView, used: set[tuple[int, int]]) -> tuple[str, int, int] | None:
+    """The text that a tool is to work on: after a colon (to the end of the goal), after "in", or after the verb."""
+    colon = text.find(":", need.start)
+    if 0 <= colon < need.start + len(need.masked) and text[colon + 1 :].strip():
+        return _trimmed(text, colon + 1, len(text), keep=True)
+    start, end = need.start, _end(need, used)
+    if re.match(r"\s*(?:how|what|which|count|is|are|do|does|can)\b", need.masked, re.IGNORECASE):
+        match = _INSIDE.match(text[start:end].rstrip(" ?.!"))
+        return _trimmed(text, start + match.start(1), start + match.end(1)) if match else None
+    covered = [word for word in need.words if word.stem in profile_of(tool).stems or _verb(word.text.lower())]
+    begin = covered[0].end if covered else start
+    return _trimmed(text, begin, end) if begin < end else None
+
+
+def _end(need: Need, used: set[tuple[int, int]]) -> int:
+    """Where free text stops: before the preposition of a piece that another parameter has already taken."""
+    end = need.start + len(need.masked)
+    for start, _ in used:
+        if need.start < start < end:
+            before = need.masked[: start - need.start].rstrip()
+            lead = re.search(r"\b(?:in|into|to|from|since|for|as|with|by)$", before, re.IGNORECASE)
+            if before.strip():
+                end = need.start + (lead.start() if lead else len(before))
+    return end
+
+
+def _cut(part: str) -> str:
+    while match := _LATER.search(part):
+        part = part[: match.start()]
+    return part
+
+
+def _trimmed(text: str, start: int, end: int, keep: bool = False) -> tuple[str, int, int] | None:
+    lead = re.match(r"[\s:,]*(?:(?:the|a|an|some|any|me)\s+(?!\S*$))?" if not keep else r"[\s:,]*", text[start:end], re.IGNORECASE)
+    start += lead.end() if lead else 0
+    piece = text[start:end].rstrip(" \n\t" if keep else " \n\t?.!,;")
+    piece = re.sub(r"\s+please$", "", piece, flags=re.IGNORECASE).strip("\"'“”‘’`")
+    return (piece, start, start + len(piece)) if piece and HOLE not in piece else None

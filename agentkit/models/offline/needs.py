@@ -1,0 +1,169 @@
+"""A goal is split into needs: the separate things it asks for, each with its mood, its words and its values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from agentkit.facts import Language
+from agentkit.models.offline.language import Word, language_of, shortened, words_of
+from agentkit.models.offline.lexicon import lexicon
+from agentkit.models.offline.mood import Mood, mood_of
+from agentkit.models.offline.values import HOLE, Value, read_values
+
+_LIMIT = 8  # needs that are followed; a longer list of wishes is cut, and the answer says so
+_SENTENCE = re.compile(r"[.?!…。？！]+[\"'”’)]*(?=\s|$|[가-힣])|\n+|;")
+_OPENERS = "what|where|when|who|which|why|how|whether|if"
+_HELPERS = "can|could|will|would|is|are|was|were|do|does|did|has|have|should|may"
+_SUBJECT = rf"(?:i|you|it|they|we|he|she|the|my|our|this|that|there|a|an|its|their|{HOLE}+|order|(?-i:[A-Z]\w+))"
+_REQUESTS = "please|tell|show|give|find|look|check|explain|list|calculate|compute|convert|translate|count|let me|let's"
+_KOREAN_SPLIT = re.compile(
+    rf"(?<=[있없되이주하었았했됐지시내꾸려보가])(?<!{HOLE}하)고,?\s+(?!싶|있|계|나서|나면|해요)"
+    r"|(?<=[는은인한된]데),?\s+|(?:^|\s)(?:그리고|그러고|또한|그다음|그 다음에?|그런 다음|그럼)\s+"
+    r"|(?<=[는은할될인]지)(?:,|와|랑|하고)?\s+(?=\S.*지)"
+)
+_REFERS = re.compile(r"\b(?:it|its|this|that|them|they|their|i|i'm|my|me|same|one|ones|these|those|here)\b", re.IGNORECASE)
+_SPECIFIC = re.compile(r"\b(?:my|this|that|our)\s+((?:[a-z]+\s+){0,2}?[a-z]+)|(?:제가?|내가?|저의|나의|우리|이|그)\s+([가-힣]+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that is asked for.
+
+    Attributes:
+        text: as written, for thoughts and scores.
+        mood: ``ask`` wants to know, ``act`` wants something done, ``fact`` only states something.
+        words: the words that carry meaning. values: what its own clause states.
+        inherited: values of other clauses that it refers to ("it", "my order").
+        specific: it speaks of a particular thing ("my order", "this parcel").
+    """
+
+    text: str
+    mood: Mood
+    words: tuple[Word, ...]
+    values: tuple[Value, ...]
+    inherited: tuple[Value, ...] = ()
+    specific: frozenset[str] = frozenset()
+    start: int = 0
+    masked: str = ""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes that this need is about: its own, or else those it refers to."""
+        own = _codes(self.values)
+        return own or _codes(self.inherited)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text as the model understands it: its needs, and all its values."""
+
+    language: Language
+    needs: tuple[Need, ...]
+    values: tuple[Value, ...]
+    text: str
+    cut: bool = False
+
+    @property
+    def dates(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(str(value.value) for value in self.values if value.kind == "date"))
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return _codes(self.values)
+
+
+def _codes(values: tuple[Value, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(value.value) for value in values if value.kind == "code"))
+
+
+@lru_cache(maxsize=256)
+def read(text: str) -> Reading:
+    """Split a goal into needs. The same text always gives the same reading."""
+    text = shortened(text)
+    masked, values = read_values(text)
+    language = language_of(masked)
+    clauses = [_clause(text, masked, start, end, values) for start, end in _spans(masked)]
+    clauses = [clause for clause in clauses if clause.words or clause.values]
+    clauses = _settled(clauses)
+    needs = [need for need in _linked(clauses) if need.mood != "fact"]
+    return Reading(language, tuple(needs[:_LIMIT]), values, text, len(needs) > _LIMIT)
+
+
+def _spans(masked: str) -> list[tuple[int, int]]:
+    """Where each clause begins and ends: first sentences, then clauses joined by "and", "then", "그리고" and so on."""
+    spans, start = [], 0
+    for match in [*_SENTENCE.finditer(masked), None]:
+        end = match.end() if match else len(masked)
+        place = start
+        for cut in sorted(_cuts(masked, start, end)):
+            if masked[place : cut[0]].strip():
+                spans.append((place, cut[0]))
+            place = cut[1]
+        if masked[place:end].strip():
+            spans.append((place, end))
+        start = end
+    return spans[:64]
+
+
+@lru_cache(maxsize=1)
+def _joints() -> re.Pattern[str]:
+    """Where a clause may begin after "and", "then", "but" or a comma."""
+    words = lexicon().words
+    clear = "|".join(sorted((words["reading"] | words["acting"]) - words["noun_verbs"]))
+    unclear = "|".join(sorted(words["noun_verbs"]))
+    begins = (
+        rf"(?:{_OPENERS}|{_REQUESTS})\b|(?:{_HELPERS})\s+(?:not\s+)?{_SUBJECT}|i\s|i'd\s|i'm\s|you\s|(?:{clear})\s"
+        rf"|(?:{unclear})\s+(?:a|an|the|it|them|my|this|that|all|{HOLE}+|order\s{HOLE}+)"
+    )
+    joins = r"(?:,\s*(?:and|then|but|also|so|or)?|\s(?:and|then|but|also|plus|so))\s+(?:then\s+|also\s+|finally\s+|please\s+)*"
+    return re.compile(rf"{joins}(?={begins})", re.IGNORECASE)
+
+
+def _cuts(masked: str, start: int, end: int) -> list[tuple[int, int]]:
+    cuts = [match.span() for match in _joints().finditer(masked, start, end)]
+    return cuts + [match.span() for match in _KOREAN_SPLIT.finditer(masked, start, end)]
+
+
+def _clause(text: str, masked: str, start: int, end: int, values: tuple[Value, ...]) -> Need:
+    own = tuple(value for value in values if start <= value.start < end)
+    part = masked[start:end]
+    words = tuple(
+        replace(word, start=word.start + start, end=word.end + start) for word in words_of(part) if word.text.strip()
+    )
+    specific = _SPECIFIC.findall(part)
+    things = {word.stem for groups in specific for group in groups for word in words_of(group)}
+    things |= {concept for groups in specific for group in groups for word in words_of(group) for concept in word.concepts}
+    mood = mood_of(part, words)
+    if mood == "ask" and not words and all(value.kind == "date" for value in own):
+        mood = "fact"
+    return Need(text[start:end].strip(" ,\n"), mood, words, own, specific=frozenset(things), start=start, masked=part)
+
+
+def _settled(clauses: list[Need]) -> list[Need]:
+    """When nothing is asked for, a statement with content is the need itself ("My parcel never came.")."""
+    if any(clause.mood in ("ask", "act") for clause in clauses):
+        return clauses
+    return [replace(clause, mood="ask") if clause.words and clause.mood == "fact" else clause for clause in clauses]
+
+
+def _linked(clauses: list[Need]) -> list[Need]:
+    """Give a clause without a code of its own the codes of the clause or the statement that it refers to."""
+    linked: list[Need] = []
+    for place, clause in enumerate(clauses):
+        if not _codes(clause.values):
+            general = any(word.stem in lexicon().words["general_notes"] for word in clause.words)
+            korean = not re.search(r"[A-Za-z]{2}", clause.masked)
+            refers = bool(_REFERS.search(clause.masked)) or (korean and not general)
+            before = next((each for each in reversed(linked) if each.codes), None)
+            told = [each for each in clauses if each.mood == "fact" and _codes(each.values)]
+            if before is not None and refers:
+                clause = replace(clause, inherited=before.values if _codes(before.values) else before.inherited)
+            elif told and not (general and not refers):
+                clause = replace(clause, inherited=tuple(value for each in told for value in each.values))
+        elif not clause.words and clause.mood != "fact" and linked:
+            about = next((each for each in reversed(linked) if each.words), None)
+            clause = replace(clause, words=about.words) if about else clause
+        linked.append(clause)
+    return linked

@@ -1,0 +1,188 @@
+"""How well does a tool fit a need? Words, concepts and misspelt words are compared, and a softmax makes probabilities.
+
+A tool is its name, its description, and the names and descriptions of its parameters: exactly the text that any model
+sees. So a changed description changes the score. A word that stands in the text of every tool tells little and counts
+little (inverse document frequency, Spärck Jones 1972).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentkit.messages import ToolScore
+from agentkit.models.offline.language import Word, corrected, split_name, words_of
+from agentkit.models.offline.lexicon import bigrams, lexicon, similarity
+from agentkit.models.offline.needs import Need
+from agentkit.models.offline.schema import Parameter, ToolView
+from agentkit.models.offline.values import Value
+
+NAME, FIRST, LATER, PARAMETER, CHOICE, DETAIL = 1.0, 0.9, 0.65, 0.6, 0.8, 0.4
+CONCEPT, MISSPELT = 0.85, 0.8
+UNKNOWN = 0.3  # a word that no tool knows makes a need vaguer, but not as much as a known word makes it clear
+_NOT_FOR = re.compile(r"\b(?:do not|don't|not for|never|instead of|rather than|cannot|except)\b|말고|아니라|쓰지 마", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The words of one tool: for each stem and each concept, the weight of the best place where it stands."""
+
+    stems: dict[str, float]
+    concepts: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How one tool fits one need: the score, and how well each word and each kind of value of the need is covered."""
+
+    tool: ToolView
+    score: float
+    covered: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+_profiles: dict[ToolView, Profile] = {}
+
+
+@lru_cache(maxsize=1024)
+def _profile(name: str, description: str, details: tuple[tuple[str, str, tuple[str, ...]], ...]) -> Profile:
+    stems: dict[str, float] = {}
+    concepts: dict[str, float] = {}
+
+    def add(text: str, weight: float) -> None:
+        for word in words_of(text):
+            if word.stem == "return":
+                continue  # "Returns the number of days" is not about sending something back
+            stems[word.stem] = max(weight, stems.get(word.stem, 0.0))
+            for part in word.stem.split("_") if "_" in word.stem else ():
+                stems[part] = max(weight * 0.8, stems.get(part, 0.0))
+            for concept in word.concepts:
+                concepts[concept] = max(weight, concepts.get(concept, 0.0))
+
+    add(split_name(name).lower(), NAME)
+    for place, sentence in enumerate(re.split(r"(?<=[.!?])\s+", description)[:12]):
+        if not _NOT_FOR.search(sentence):
+            add(sentence, FIRST if place == 0 else LATER)
+    for parameter, told, choices in details:
+        add(split_name(parameter).lower(), PARAMETER)
+        add(told, DETAIL)
+        for choice in choices:
+            add(split_name(choice), CHOICE)
+    return Profile(stems, concepts)
+
+
+def profile_of(tool: ToolView) -> Profile:
+    details = tuple(
+        (each.name, each.description, tuple(str(choice) for choice in each.choices)) for each in tool.parameters
+    )
+    return _profile(tool.name, tool.description, details)
+
+
+def matches(need: Need, tools: tuple[ToolView, ...]) -> list[Match]:
+    """How each tool fits the need, in the order of the tools. Scores lie between 0 and about 1."""
+    profiles = [profile_of(tool) for tool in tools]
+    table = [[_coverage(word, profile) for word in need.words] for profile in profiles]
+    rarity = [_rarity([row[place] for row in table]) for place in range(len(need.words))]
+    weights = [
+        _importance(word, need) * (rarity[place] if rarity[place] else UNKNOWN) for place, word in enumerate(need.words)
+    ]
+    stated = _kinds(need)
+    total = sum(weights) + 0.8 * len(stated)
+    found = []
+    for tool, row in zip(tools, table, strict=True):
+        fits = tuple(_value_fit(value, tool) for value in stated)
+        gained = sum(weight * cover for weight, cover in zip(weights, row, strict=True)) + 0.8 * sum(fits)
+        found.append(Match(tool, gained / total if total else 0.0, tuple(row), fits))
+    return found
+
+
+def _rarity(column: list[float]) -> float:
+    """0 when no tool has the word, 1 when only one has it, less when many do."""
+    spread = sum(column) / max(column) if column and max(column) else 0.0
+    count = len(column)
+    return math.log(1 + count / spread) / math.log(1 + count) if spread else 0.0
+
+
+def _importance(word: Word, need: Need) -> float:
+    """In "make it express" the word that says what is wanted is "express", not "make"."""
+    return 0.25 if need.mood == "act" and word.text.lower() in lexicon().words["generic"] else 1.0
+
+
+def _coverage(word: Word, profile: Profile) -> float:
+    exact = profile.stems.get(word.stem, 0.0)
+    shared = max((profile.concepts.get(concept, 0.0) for concept in word.concepts), default=0.0) * CONCEPT
+    best = max(exact, shared)
+    if best or word.known or len(word.stem) < 4:
+        return best
+    guessed = max((profile.concepts.get(concept, 0.0) for concept in corrected(word)), default=0.0) * MISSPELT
+    return max(guessed, _misspelt(word, profile))
+
+
+def _misspelt(word: Word, profile: Profile) -> float:
+    pairs, best = bigrams(word.stem), 0.0
+    for other, weight in profile.stems.items():
+        if abs(len(other) - len(word.stem)) <= 2 and len(other) > 3 and weight > best:
+            alike = similarity(pairs, bigrams(other))
+            best = max(best, alike * weight * MISSPELT) if alike >= 0.68 else best
+    return best
+
+
+def _kinds(need: Need) -> list[Value]:
+    """One value of each kind that the need states or refers to; dates only when it states them itself."""
+    kinds: dict[str, Value] = {}
+    for value in need.values:
+        if value.kind == "quoted" or value.kind not in kinds:
+            kinds.setdefault(value.kind, value)
+    if "expression" in kinds:
+        kinds.pop("number", None)
+    if "code" not in kinds and need.codes:
+        kinds["code"] = next(value for value in need.inherited if value.kind == "code")
+    return list(kinds.values())
+
+
+def _value_fit(value: Value, tool: ToolView) -> float:
+    return max((fit(value, parameter) for parameter in tool.parameters), default=0.0)
+
+
+def fit(value: Value, parameter: Parameter) -> float:
+    """How well a stated value fits a parameter, between 0 and 1."""
+    shape, text = parameter.shape, str(value.value)
+    if shape == "array" and parameter.item is not None:
+        return fit(value, parameter.item)
+    if shape == "object":
+        return max((fit(value, field) for field in parameter.fields), default=0.0)
+    if shape == "pattern" and parameter.pattern is not None:
+        return 1.0 if any(parameter.pattern.search(form) for form in (text, text.upper(), text.lower())) else 0.0
+    good = {
+        "code": ("code",), "date": ("date",), "number": ("integer", "number"), "email": ("email",), "url": ("url",),
+        "sql": ("sql",), "expression": ("expression",), "quoted": ("text", "query", "entity"),
+    }[value.kind]  # fmt: skip
+    if shape in good:
+        return 1.0 if parameter.required else 0.6
+    if value.kind == "expression" and shape in ("integer", "number"):
+        return 0.7
+    if value.kind == "code" and shape in ("entity", "query", "any"):
+        return 0.5
+    return 0.3 if shape in ("text", "query", "any") and value.kind != "number" else 0.0
+
+
+def softmax(scores: list[float], temperature: float) -> list[float]:
+    """Scores to probabilities that add up to 1. A lower temperature makes the best score win more clearly."""
+    if not scores:
+        return []
+    heat, top = max(temperature, 1e-6), max(scores)
+    powers = [math.exp(max((score - top) / heat, -700.0)) for score in scores]
+    total = sum(powers)
+    return [power / total for power in powers]
+
+
+def tool_scores(need: Need, found: list[Match], temperature: float, allowed: list[bool]) -> tuple[ToolScore, ...]:
+    """The scores as they travel with the reply. A tool that acts loses 1 when the need does not ask for an action."""
+    scores = [match.score - (0.0 if may else 1.0) for match, may in zip(found, allowed, strict=True)]
+    chances = softmax(scores, temperature)
+    return tuple(
+        ToolScore(need.text[:200], match.tool.name, round(score, 4), chance)
+        for match, score, chance in zip(found, scores, chances, strict=True)
+    )
