@@ -9,7 +9,7 @@ from agentkit.facts import Rule
 from agentkit.memory import estimate_tokens, message_tokens, tool_tokens
 from agentkit.messages import AskUser, CallTools, Decision, FinalAnswer, Message, Reply, ToolCall, ToolScore, ToolSpec, Usage
 from agentkit.models.offline import wording
-from agentkit.models.offline.history import Situation, situation_of
+from agentkit.models.offline.situation import Situation, situation_of
 from agentkit.models.offline.planning import Plan, plan
 from agentkit.models.offline.schema import view_of
 

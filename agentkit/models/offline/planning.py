@@ -13,7 +13,7 @@ from typing import Any
 from agentkit._jsonsafe import canonical
 from agentkit.messages import ToolScore
 from agentkit.models.offline.arguments import EARLIER, GOAL, Filling, fill
-from agentkit.models.offline.history import Situation
+from agentkit.models.offline.situation import Situation
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.scoring import Match, matches, tool_scores
@@ -55,7 +55,7 @@ def plan(need: Need, tools: tuple[ToolView, ...], situation: Situation, temperat
     found = matches(need, tools)
     allowed = [need.mood == "act" or not match.tool.acts for match in found]
     made = Plan(need, tool_scores(need, found, temperature, allowed))
-    known = situation.known()
+    known = situation.known(need)
     usable = [match for match, may in zip(found, allowed, strict=True) if may]
     filled = {match.tool.name: fill(match.tool, need, known) for match in usable}
     chosen = _choose(need, usable, filled, situation)

@@ -11,7 +11,7 @@ from typing import Any
 
 from agentkit._jsonsafe import dumps, json_safe
 from agentkit.facts import Language, Rule
-from agentkit.models.offline.history import Made, Situation
+from agentkit.models.offline.situation import Made, Situation
 from agentkit.models.offline.language import split_name
 from agentkit.models.offline.planning import Plan, Planned
 from agentkit.models.offline.schema import Parameter, ToolView
