@@ -6,27 +6,16 @@ and sends back what came of it.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from agentkit import _tasks
 from agentkit._log import Log
-from agentkit.errors import AgentkitError, ReplyError
-from agentkit.messages import (
-    AskUser,
-    CallTools,
-    FinalAnswer,
-    Message,
-    Pause,
-    Reply,
-    Run,
-    Step,
-    TextDelta,
-    ToolCall,
-    ToolSpec,
-)
+from agentkit._replies import as_reply
+from agentkit.errors import AgentkitError
+from agentkit.messages import Message, Pause, Reply, Run, Step, TextDelta, ToolCall, ToolSpec
 
 if TYPE_CHECKING:
     from agentkit.loop import Agent
@@ -82,11 +71,14 @@ def finish(agent: Agent, log: Log, loop: Loop) -> Run:
 
 
 def drive(agent: Agent, log: Log, loop: Loop, streaming: bool) -> Generator[TextDelta | Step, None, Run]:
-    """Serve the loop in ordinary code, and yield its events if wanted. Never starts an event loop in the caller's thread, so it works inside a notebook's."""
+    """Serve the loop in ordinary code, and yield its events if wanted.
+
+    It never starts an event loop in the caller's thread, so it works inside a notebook's.
+    """
     answer: Any = None
     try:
         while True:
-            asked = loop.send(answer)
+            asked = _advance(loop, answer)
             answer = None
             if isinstance(asked, RunTools):
                 answer = _run_tools(agent, asked, log)
@@ -94,12 +86,11 @@ def drive(agent: Agent, log: Log, loop: Loop, streaming: bool) -> Generator[Text
                 try:
                     answer = (yield from _stream(agent, asked)) if streaming else _decide(agent, asked)
                 except AgentkitError as error:
-                    loop.throw(error)
+                    answer = error
+            elif isinstance(asked, Run):
+                return asked
             elif streaming:
                 yield asked
-    except StopIteration as stop:
-        run: Run = stop.value
-        return run
     except BaseException as error:
         _carry(error, log)
         raise
@@ -110,7 +101,7 @@ async def adrive(agent: Agent, log: Log, loop: Loop) -> Run:
     answer: Any = None
     try:
         while True:
-            asked = loop.send(answer)
+            asked = _advance(loop, answer)
             answer = None
             if isinstance(asked, RunTools):
                 answer = await _arun_tools(agent, asked, log)
@@ -118,17 +109,28 @@ async def adrive(agent: Agent, log: Log, loop: Loop) -> Run:
                 try:
                     answer = await _adecide(agent, asked)
                 except AgentkitError as error:
-                    loop.throw(error)
-    except StopIteration as stop:
-        run: Run = stop.value
-        return run
+                    answer = error
+            elif isinstance(asked, Run):
+                return asked
     except BaseException as error:
         _carry(error, log)
         raise
 
 
+def _advance(loop: Loop, answer: Any) -> AskModel | RunTools | Step | Run:
+    """The next request of the loop, or the run when it has ended. An error of the model is raised inside the loop."""
+    try:
+        return loop.throw(answer) if isinstance(answer, AgentkitError) else loop.send(answer)
+    except StopIteration as stop:
+        run: Run = stop.value
+        return run
+
+
 def _decide(agent: Agent, asked: AskModel) -> Reply | Pause:
-    return _as_reply(agent.model.decide(asked.messages, asked.tools))
+    try:
+        return as_reply(agent.model.decide(asked.messages, asked.tools))
+    except StopIteration as error:  # inside generators it would mean "finished"
+        raise RuntimeError("The model raised StopIteration: it has no decision left.") from error
 
 
 def _stream(agent: Agent, asked: AskModel) -> Generator[TextDelta, None, Reply | Pause]:
@@ -141,14 +143,14 @@ def _stream(agent: Agent, asked: AskModel) -> Generator[TextDelta, None, Reply |
             yield item
         else:
             reply = item
-    return _as_reply(reply)
+    return as_reply(reply)
 
 
 async def _adecide(agent: Agent, asked: AskModel) -> Reply | Pause:
     decide = getattr(agent.model, "adecide", None)
     if decide is None:
-        return _as_reply(await asyncio.to_thread(agent.model.decide, asked.messages, asked.tools))
-    return _as_reply(await decide(asked.messages, asked.tools))
+        return await _tasks.in_thread(lambda: _decide(agent, asked))
+    return as_reply(await decide(asked.messages, asked.tools))
 
 
 def _run_tools(agent: Agent, asked: RunTools, log: Log) -> Sequence[Any]:
@@ -162,26 +164,9 @@ def _run_tools(agent: Agent, asked: RunTools, log: Log) -> Sequence[Any]:
 async def _arun_tools(agent: Agent, asked: RunTools, log: Log) -> Sequence[Any]:
     run_all = getattr(agent.registry, "acall_all", None)
     if run_all is None:
-        return await asyncio.to_thread(_run_tools, agent, asked, log)
+        return await _tasks.in_thread(lambda: _run_tools(agent, asked, log))
     results: Sequence[Any] = await run_all(asked.calls, run_id=log.id, approved=log.approved, done=log.done)
     return results
-
-
-def _as_reply(found: Any) -> Reply | Pause:
-    """A model may return a bare decision."""
-    if isinstance(found, (Reply, Pause)):
-        return found
-    return as_reply(found)
-
-
-def as_reply(decision: Any) -> Reply:
-    """A decision from outside as a reply. Raises `ReplyError` when it is none."""
-    if isinstance(decision, (CallTools, FinalAnswer, AskUser)):
-        return Reply(decision)
-    found = type(decision).__name__
-    raise ReplyError(
-        f"decide() must return CallTools, FinalAnswer, AskUser or a Reply, but it returned a value of type {found}."
-    )
 
 
 def _carry(error: BaseException, log: Log) -> None:

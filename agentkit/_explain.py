@@ -11,32 +11,44 @@ from agentkit.errors import did_you_mean
 _BOUNDS = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most", "multiple_of": "a multiple of"}
 
 
-def explain(problems: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
+_ABSENT = ("missing", "missing_argument", "missing_keyword_only_argument")
+
+
+def explain(problems: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], arguments: Any) -> str:
     """One sentence for each place that is wrong (five at most), from pydantic's error records and the JSON Schema."""
     sentences: dict[str, None] = {}
     for problem in problems:
-        place = [part for part in problem["loc"] if isinstance(part, int) or not _is_branch(part)]
-        sentences[_sentence(problem, place, schema)] = None
+        sentences[_sentence(problem, list(real_place(problem, arguments)), schema)] = None
     return " ".join(list(sentences)[:5])
 
 
-def _is_branch(part: str) -> bool:
-    """A union names the branch it tried inside the place, such as ``function-after[…]`` or ``list[str]``."""
-    return "[" in part or part in {"str", "int", "float", "bool", "none", "date", "datetime"}
+def real_place(problem: Mapping[str, Any], arguments: Any) -> tuple[Any, ...]:
+    """Where in the arguments a problem stands. A union also names the branch that it tried; those parts are left out."""
+    here, place = arguments, []
+    parts = problem["loc"]
+    for number, part in enumerate(parts):
+        inside = isinstance(here, Mapping) and part in here
+        inside = inside or (isinstance(here, list) and isinstance(part, int) and 0 <= part < len(here))
+        if inside:
+            here = here[part]
+        elif not (number == len(parts) - 1 and problem["type"] in _ABSENT):
+            continue
+        place.append(part)
+    return tuple(place)
 
 
 def _sentence(problem: Mapping[str, Any], place: list[Any], schema: Mapping[str, Any]) -> str:
     kind, context = problem["type"], problem.get("ctx", {})
     name = _path(place)
     found = short(problem["input"])
-    if kind in ("missing", "missing_argument", "missing_keyword_only_argument"):
+    if kind in _ABSENT:
         return f"{name} is required."
     if kind in ("unexpected_keyword_argument", "extra_forbidden"):
         known = list(resolve(schema, place[:-1]).get("properties", {}))
         accepted = f"The parameters are: {', '.join(known)}." if known else "It takes no parameters."
         return f"{name} is not a parameter. {did_you_mean(str(place[-1]), known)}{accepted}"
     if kind in ("value_error", "assertion_error") and "error" in context:
-        return f"{name}: {context['error']}."
+        return f"{name}: {str(context['error'])[:500]}."
     for bound, words in _BOUNDS.items():
         if bound in context:
             return f"{name} must be {words} {context[bound]}, but it is {found}."
@@ -44,8 +56,8 @@ def _sentence(problem: Mapping[str, Any], place: list[Any], schema: Mapping[str,
 
 
 def _path(place: list[Any]) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    return text.lstrip(".") or "the arguments"
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part[:60]}{'…' if len(part) > 60 else ''}" for part in place]
+    return "".join(parts[:12]).lstrip(".") or "the arguments"
 
 
 def resolve(schema: Mapping[str, Any], place: Sequence[Any]) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from agentkit._jsonsafe import json_safe
 from agentkit._log import new_id
 from agentkit.errors import DefinitionError
-from agentkit.messages import CallTools, Message, Run, Usage, with_arguments
+from agentkit.messages import CallTools, Message, Run, ToolResult, Usage, with_arguments
 
 
 def fork(run: Run, number: int, observations: Mapping[str, Any], arguments: Mapping[str, Mapping[str, Any]]) -> Run:
@@ -28,12 +28,13 @@ def fork(run: Run, number: int, observations: Mapping[str, Any], arguments: Mapp
     asked = run.messages[step.seen]
     if arguments:
         asked = replace(asked, calls=calls, provider=None)
+    kept = {result.call_id: result for result in step.results}
     results = []
-    for result in step.results:
-        if result.call_id in observations:
-            results.append(replace(result, data=json_safe(observations[result.call_id]), error=None, note=""))
-        elif result.call_id not in arguments:
-            results.append(result)
+    for call in calls:
+        if call.id in observations:
+            results.append(ToolResult(call.id, call.name, json_safe(observations[call.id])))
+        elif call.id in kept and call.id not in arguments:
+            results.append(kept[call.id])
     answered = {result.call_id for result in results}
     pending = tuple(call for call in calls if call.id not in answered)
     messages = (*run.messages[: step.seen], asked, *(Message("tool", result=result) for result in results))
@@ -45,5 +46,6 @@ def _branch(run: Run, messages: tuple[Message, ...], steps: tuple[Any, ...]) -> 
     usage = sum((step.reply.usage for step in steps if step.reply.usage), Usage())
     return replace(
         run, messages=messages, steps=steps, status="paused", stop_reason="forked", answer=None, pending=(), awaiting=(),
+        approved=(), decided=(),
         question=None, error=None, usage=usage, id=new_id(),
     )  # fmt: skip

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
+from agentkit._arguments import BadArguments, parse_arguments
+from agentkit._jsonsafe import canonical
 from agentkit.errors import DefinitionError, ReplyError
 from agentkit.messages import (
     AskUser,
@@ -84,6 +86,8 @@ class Log:
         log = cls(run.messages, specs, run.id)
         log.goal, log.first, log.usage, log.pending = run.goal, run.first, run.usage, run.pending
         log.steps = list(run.steps)
+        log.approved = set(run.approved)
+        log.done = {result.call_id: result for result in run.decided}
         return log
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -210,12 +214,9 @@ class Log:
         if len(known) != len(results) or not known:
             return False
         for before, now in zip(calls, self.pending, strict=True):
-            if before.name != now.name or before.arguments != now.arguments:
+            if before.name != now.name or not _equal(before, now):
                 return False
-        for old, new in zip(known, results, strict=True):
-            if old.data != new.data or old.error != new.error:
-                return False
-        return True
+        return all(old.data == new.data and old.error == new.error for old, new in zip(known, results, strict=True))
 
     # --- judging from outside ----------------------------------------------------------------------------------------
 
@@ -244,12 +245,14 @@ class Log:
         """The call in the history becomes the call that is run, so that the history tells what happened."""
         self.pending = tuple(with_arguments(c, arguments) if c.id == call.id else c for c in self.pending)
         place = self._last_assistant()
-        message = replace(self.messages[place], calls=self.pending, provider=None)
+        old = self.messages[place]
+        calls = tuple(with_arguments(c, arguments) if c.id == call.id else c for c in old.calls)
+        message = replace(old, calls=calls, provider=None)
         self.messages[place] = message
         self._positions.clear()
         if self.steps:
             step = self.steps[-1]
-            self.steps[-1] = replace(step, reply=replace(step.reply, decision=CallTools(step.thought, self.pending)))
+            self.steps[-1] = replace(step, reply=replace(step.reply, decision=CallTools(step.thought, calls)))
 
     def unfinished(self) -> Sequence[ToolCall]:
         """The pending calls for which no result has arrived."""
@@ -271,6 +274,8 @@ class Log:
             self.close()
         last = self.steps[-1].decision if self.steps else None
         answer = last.text if status == "done" and isinstance(last, FinalAnswer) else None
+        if status == "paused":
+            more = {**more, "approved": tuple(sorted(self.approved)), "decided": tuple(self.done.values())}
         return Run(
             self.goal, tuple(self.messages), tuple(self.steps), status, reason, answer, self.pending,
             usage=self.usage, tools=self.specs, first=self.first, id=self.id, **more,
@@ -282,6 +287,18 @@ class Log:
             kept = [self.done.get(call.id) or _missing(call) for call in self.pending]
             self.observe(kept, rounds=0)
         return self.run("stopped", reason, error=error)
+
+
+def _equal(a: ToolCall, b: ToolCall) -> bool:
+    """Whether two calls have equal arguments, whether they are written as text or not."""
+    if a.arguments == b.arguments:
+        return True
+    if not (isinstance(a.arguments, str) or isinstance(b.arguments, str)):
+        return False
+    try:
+        return canonical(parse_arguments(a)) == canonical(parse_arguments(b))
+    except BadArguments:
+        return False
 
 
 def _ids(calls: Sequence[ToolCall]) -> set[str]:

@@ -17,7 +17,7 @@ _WORDS = re.compile(
     r"sk-|bearer|basic |key|token|secret|passw|pwd|authoriz|akia|asia|aiza|gh[pousr]_|github_pat_|xox|hf_|eyj|://|-----begin"
 )
 _FORMS = [
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.DOTALL),
     re.compile(r"\bsk-[A-Za-z0-9_\-]{6,}"),
     re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b"),
     re.compile(r"\bAIza[A-Za-z0-9_\-]{10,}"),
@@ -30,7 +30,7 @@ _AFTER_WORD = [
         r"(?i)((?:password|passwd|pwd|secret|api[_-]?key|access[_-]?key|(?<![a-z])key|token|authorization)[\"']?\s*[=:]\s*[\"']?)"
         r"(?!\s|\[secret\]|bearer|basic)[^\s\"'&,;}]{3,}"
     ),
-    re.compile(r"([a-z][a-z0-9+.\-]*://[^\s:/@]*:)[^\s@/]+(?=@)"),
+    re.compile(r"((?<![a-z0-9+.\-])[a-z][a-z0-9+.\-]{0,20}://[^\s:/@]{0,200}:)[^\s@/]{1,500}(?=@)"),
 ]
 
 

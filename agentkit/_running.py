@@ -41,7 +41,8 @@ async def finish_async(work: Callable[[], Any]) -> Any:
 def tool_failure(item: Tool, error: BaseException) -> ErrorDetail:
     """What the model is told about an exception: the tool's own sentence, or the kind of failure, never a trace."""
     if isinstance(error, ToolError):
-        return ErrorDetail(error.code, _sentence(error), mask_text(error.hint)[:2_000])
+        code = error.code if isinstance(error.code, str) and error.code.strip() else "tool_error"
+        return ErrorDetail(_safe(code, 80), _safe(error) or f"{item.name} failed.", _safe(error.hint or ""))
     if isinstance(error, _tasks.TooLate):
         return ErrorDetail(
             "timeout",
@@ -55,11 +56,17 @@ def tool_failure(item: Tool, error: BaseException) -> ErrorDetail:
         "builtins",
         "pydantic_core",
     )
-    words = f": {_sentence(error)}" if own_words and str(error).strip() else "."
+    told = _safe(error) if own_words else ""
+    words = f": {told}" if told else "."
     return ErrorDetail(
         "tool_failed", f"{item.name} failed with {kind.__name__}{words}", "Try other arguments or another tool."
     )
 
 
-def _sentence(error: BaseException) -> str:
-    return mask_text(json_safe(str(error))[:8_000]).strip()[:2_000]
+def _safe(value: object, limit: int = 2_000) -> str:
+    """Any value as text for the model: encodable, masked, cut; an object whose text cannot be made gives none."""
+    try:
+        text = str(value)
+    except Exception:
+        return ""
+    return mask_text(json_safe(text[:8_000])).strip()[:limit]

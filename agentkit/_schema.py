@@ -170,24 +170,29 @@ def _blame(parameters: list[inspect.Parameter], name: str) -> DefinitionError:
 def _validator(compiled: Any, schema: dict[str, Any]) -> Validate:
     from pydantic_core import ArgsKwargs, ValidationError
 
+    from agentkit._explain import explain, real_place
+
     check = compiled.validate_python
+    dated = [name for name, part in schema["properties"].items() if "date" in str(part.get("format"))]
 
     def validate(arguments: dict[str, Any]) -> dict[str, Any]:
+        for name in dated:  # pydantic would take a number for the seconds since 1970
+            if isinstance(arguments.get(name), (int, float)):
+                arguments = {**arguments, name: f"the number {arguments[name]}"}
         try:
             keywords: dict[str, Any] = check(ArgsKwargs((), arguments))[1]
             return keywords
         except ValidationError as error:
             problems = error.errors(include_url=False)
-        lean = _without_nulls(arguments, [problem["loc"] for problem in problems if problem["input"] is None])
+        places = [real_place(problem, arguments) for problem in problems if problem["input"] is None]
+        lean = _without_nulls(arguments, places)
         if lean != arguments:  # in the strict form null stands for "use the default"
             try:
                 keywords = check(ArgsKwargs((), lean))[1]
                 return keywords
             except ValidationError:
                 pass
-        from agentkit._explain import explain
-
-        raise ArgumentsError(explain(problems, schema))
+        raise ArgumentsError(explain(problems, schema, arguments))
 
     return validate
 

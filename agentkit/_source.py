@@ -29,9 +29,10 @@ def source(obj: object, only: str | None = None) -> Shown:
     Raises:
         DefinitionError: there is no source to read, or no such part.
     """
-    text = textwrap.dedent(_source_text(_bare(obj))).rstrip()
+    bare = _bare(obj)
+    text = textwrap.dedent(_source_text(bare)).rstrip()
     if only is not None:
-        text = _part(text, only)
+        text = _part(text, only, bare)
     return Shown(text, f'<pre style="{PRE}">{html.escape(text, quote=True)}</pre>')
 
 
@@ -48,7 +49,7 @@ def _bare(obj: Any) -> Any:
             obj = obj.__wrapped__
         else:
             break
-    if isinstance(obj, (type, ModuleType, FunctionType)):
+    if isinstance(obj, (type, ModuleType, FunctionType)) or inspect.isbuiltin(obj):
         return obj
     function = getattr(obj, "function", None)
     return function if isinstance(function, FunctionType) else type(obj)
@@ -79,8 +80,12 @@ def _class_in_a_cell(cls: type) -> str | None:
     return None
 
 
-def _part(text: str, only: str) -> str:
+def _part(text: str, only: str, whole: object) -> str:
+    """The part of that name; a module may also have it from another module, and a class from its parent."""
     found = _node_text(text, only) or _commented(text, only)
+    inherited = getattr(whole, only, None) if only.isidentifier() else None
+    if found is None and isinstance(inherited, (FunctionType, type, property)):
+        return textwrap.dedent(_source_text(_bare(inherited))).rstrip()
     if found is None:
         guess = did_you_mean(only, [name for name, _ in _named(text)])
         raise DefinitionError(f"The source has no part named {only!r}. {guess}".rstrip())

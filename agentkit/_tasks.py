@@ -7,6 +7,7 @@ event loop, because the caller may already run inside one, as every notebook cel
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ MAX_THREADS = 32
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
 
 
 class TooLate(Exception):
@@ -101,39 +103,90 @@ def together(functions: Sequence[Callable[[], T]]) -> Iterator[tuple[int, T]]:
         yield index, value  # type: ignore[misc]
 
 
+async def in_thread(function: Callable[[], T]) -> T:
+    """Run a function in a daemon thread and await its value. Giving up on it never keeps the process from exiting."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(outcome: tuple[T | None, BaseException | None]) -> None:
+        if not done.done():
+            done.set_result(outcome)
+
+    def work() -> None:
+        try:
+            outcome: tuple[T | None, BaseException | None] = (context.run(function), None)
+        except BaseException as error:
+            outcome = (None, error)
+        with contextlib.suppress(RuntimeError):  # the loop may have been closed meanwhile
+            loop.call_soon_threadsafe(settle, outcome)
+
+    threading.Thread(target=work, daemon=True, name="agentkit-tool").start()
+    return _opened(await done)
+
+
 def run_async(make: Callable[[], Awaitable[T]], seconds: float | None = None) -> T:
     """Run a coroutine on the background event loop and wait for it here; raises `TooLate` after ``seconds``."""
 
-    async def bounded() -> T:
-        if seconds is None:
-            return await make()
-        return await deadline(make(), seconds)
+    async def bounded() -> tuple[T | None, BaseException | None]:
+        # An exit or an interrupt raised inside a task would end the event loop for everybody, so it travels as a value.
+        return await _outcome(make() if seconds is None else deadline(make(), seconds))
 
     future = asyncio.run_coroutine_threadsafe(bounded(), background_loop())
     try:
-        return future.result()
+        outcome = future.result()
     except BaseException:
         future.cancel()
         raise
+    return _opened(outcome)
 
 
 async def deadline(awaitable: Awaitable[T], seconds: float) -> T:
     """Await with a deadline. A TimeoutError of the awaitable itself stays one; only ours becomes `TooLate`."""
-    task = asyncio.ensure_future(awaitable)
-    done, _ = await asyncio.wait({task}, timeout=seconds)
+    task = asyncio.ensure_future(_outcome(awaitable))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
     if not done:
         task.cancel()
         raise TooLate
-    return task.result()
+    return _opened(task.result())
+
+
+async def _outcome(awaitable: Awaitable[T]) -> tuple[T | None, BaseException | None]:
+    try:
+        return await awaitable, None
+    except BaseException as error:
+        if is_cancellation(error):
+            raise
+        return None, error
+
+
+def is_cancellation(error: BaseException) -> bool:
+    """Whether this is the cancellation of the running task, and not a CancelledError that a tool raised by itself."""
+    task = asyncio.current_task() if isinstance(error, asyncio.CancelledError) else None
+    return task is not None and task.cancelling() > 0
+
+
+def _opened(outcome: tuple[T | None, BaseException | None]) -> T:
+    value, error = outcome
+    if isinstance(error, StopIteration):  # it would mean "finished" to whoever awaits
+        raise RuntimeError("it raised StopIteration") from error
+    if error is not None:
+        raise error
+    return value  # type: ignore[return-value]
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
     """The one event loop that lives in a daemon thread; it is made when it is first needed."""
-    global _loop
+    global _loop, _thread
     with _lock:
-        if _loop is None or _loop.is_closed():
+        if _loop is None or _thread is None or not _thread.is_alive():
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, daemon=True, name="agentkit-loop").start()
+            _thread = threading.Thread(target=_loop.run_forever, daemon=True, name="agentkit-loop")
+            _thread.start()
         return _loop
 
 

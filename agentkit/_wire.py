@@ -26,6 +26,14 @@ def wire_name(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]+", "_", name)[:55].strip("_") + "_" + digest
 
 
+def wire_id(call_id: str) -> str:
+    """A call id as Anthropic accepts it; ids of other servers may hold dots, colons or letters of any script."""
+    if re.fullmatch(r"[a-zA-Z0-9_-]+", call_id):
+        return call_id
+    digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return re.sub(r"[^a-zA-Z0-9_-]+", "_", call_id)[:40] + "_" + digest
+
+
 def tool_form(tool: Any, form: Form) -> dict[str, Any]:
     """One tool in a provider's form. The strict schema is used where there is one, and only then is strict claimed."""
     if form == "mcp":
@@ -184,14 +192,18 @@ def to_anthropic(messages: Iterable[Message]) -> tuple[str, list[dict[str, Any]]
 
 def _anthropic_blocks(message: Message) -> list[dict[str, Any]]:
     if message.result is not None:
-        block = {"type": "tool_result", "tool_use_id": message.result.call_id, "content": message.result.content}
+        block = {
+            "type": "tool_result",
+            "tool_use_id": wire_id(message.result.call_id),
+            "content": message.result.content,
+        }
         return [block if message.result.ok else {**block, "is_error": True}]
     kept = (message.provider or {}).get("anthropic")
     if kept:
         return [dict(block) for block in kept]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text.strip() else []
     return blocks + [
-        {"type": "tool_use", "id": call.id, "name": wire_name(call.name), "input": _input_of(call)}
+        {"type": "tool_use", "id": wire_id(call.id), "name": wire_name(call.name), "input": _input_of(call)}
         for call in message.calls
     ]
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from agentkit._drivers import AskModel, Loop, RunTools, Stream, adrive, as_reply, finish
+from agentkit._drivers import AskModel, Loop, RunTools, Stream, adrive, finish
 from agentkit._log import Log, Verdict, is_empty, new_id
+from agentkit._replies import given_reply
 from agentkit.errors import ContextFullError, DefinitionError, ModelError
 from agentkit.memory import Memory, MemoryPolicy
 from agentkit.messages import AskUser, CallTools, Decision, FinalAnswer, Message, Model, Pause, Run, StopReason
@@ -232,9 +233,13 @@ class Agent:
             raise DefinitionError(
                 "This run waits for the results of its calls. Give approvals={call_id: True or False}."
             )
+        if answer is not None and not answer.strip():
+            raise DefinitionError("The answer is empty. Answer the question of the agent in words.")
+        if not log.pending and answer is None and decision is None and log.messages[-1].role == "assistant":
+            raise DefinitionError("The agent has asked a question. Go on with agent.resume(run, answer=…).")
         if answer is not None:
             log.messages.append(Message("user", answer, kind="answer"))
         if decision is not None:
             log.view(self.memory)
-            log.given = as_reply(decision)
+            log.given = given_reply(decision)
         return log

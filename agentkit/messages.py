@@ -238,8 +238,9 @@ class Run:
     """Everything about one goal: the whole history, the steps, and how it ended.
 
     ``status`` is ``done``, ``paused`` or ``stopped`` and ``stop_reason`` says why. A paused run lists in ``pending`` the
-    calls that have no result yet, and in ``awaiting`` the ids of those that a person must approve; ``question`` is what
-    the agent asks. ``first`` is the position in ``messages`` of this run's goal: what stands before came from earlier runs.
+    calls that have no result yet, and in ``awaiting`` the ids of those that a person must approve; ``approved`` and
+    ``decided`` hold the verdicts given so far. ``question`` is what the agent asks. ``first`` is the position in
+    ``messages`` of this run's goal: what stands before it came from earlier runs.
     """
 
     goal: str
@@ -250,6 +251,8 @@ class Run:
     answer: str | None = None
     pending: tuple[ToolCall, ...] = ()
     awaiting: tuple[str, ...] = ()
+    approved: tuple[str, ...] = ()
+    decided: tuple[ToolResult, ...] = ()
     question: str | None = None
     error: str | None = None
     usage: Usage = field(default_factory=Usage)

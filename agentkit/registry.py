@@ -115,6 +115,8 @@ class Registry:
 
     def openai(self, form: Literal["chat", "responses"] = "chat") -> list[dict[str, Any]]:
         """The tools in the form of OpenAI's Chat Completions or Responses API."""
+        if form not in ("chat", "responses"):
+            raise DefinitionError(f'The form is "chat" or "responses", not {form!r}.')
         return [tool_form(item, form) for item in self]
 
     def anthropic(self) -> list[dict[str, Any]]:
@@ -156,7 +158,9 @@ class Registry:
             return ready
         try:
             return self._result(ready, self._run(ready))
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a tool raises, also an exit, is an observation
             return self._failed(ready, error)
 
     async def acall(self, call: ToolCall, *, run_id: str = "", approved: bool = False) -> ToolResult:
@@ -169,7 +173,11 @@ class Registry:
             return ready
         try:
             return self._result(ready, await self._arun(ready))
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            if _tasks.is_cancellation(error):
+                raise
             return self._failed(ready, error)
 
     def call_all(
@@ -214,9 +222,12 @@ class Registry:
         done = {} if done is None else done
         results: list[ToolResult] = []
 
+        places = asyncio.Semaphore(_tasks.MAX_THREADS)
+
         async def one(call: ToolCall) -> ToolResult:
-            result = done[call.id] = await self.acall(call, run_id=run_id, approved=call.id in approved)
-            return result
+            async with places:
+                result = done[call.id] = await self.acall(call, run_id=run_id, approved=call.id in approved)
+                return result
 
         for group in self._groups(calls):
             results.extend(await asyncio.gather(*map(one, group)))
@@ -245,7 +256,7 @@ class Registry:
     def _check(self, call: ToolCall, approved: bool) -> _Ready:
         found = self._find(call.name)
         if found is None:
-            name = mask_text(str(call.name)[:80])
+            name = _name(call)
             raise _Refusal(
                 "unknown_tool", f"There is no tool {name!r}. {did_you_mean(name, self._tools)}{self._names()}"
             )
@@ -289,7 +300,7 @@ class Registry:
         if not ready.tool.is_async:
             if not ready.tool.blocking and seconds is None:
                 return finish(work())
-            return await asyncio.to_thread(self._run, ready)
+            return await _tasks.in_thread(lambda: self._run(ready))
         if seconds is None:
             return await finish_async(work)
         return await _tasks.deadline(finish_async(work), seconds)
@@ -346,7 +357,12 @@ class Registry:
 
 
 def _refused(call: ToolCall, detail: ErrorDetail) -> ToolResult:
-    return ToolResult(call.id, str(call.name), error=detail)
+    return ToolResult(call.id if isinstance(call.id, str) else "", _name(call), error=detail)
+
+
+def _name(call: ToolCall) -> str:
+    """The name that the model wrote, fit for a message; anything but a text is shown by its type."""
+    return mask_text(json_safe(call.name))[:80] if isinstance(call.name, str) else f"a {type(call.name).__name__}"
 
 
 def _origin(item: Tool) -> tuple[str, str]:

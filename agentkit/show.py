@@ -16,8 +16,8 @@ from agentkit.messages import AskUser, CallTools, FinalAnswer, Message, Run, Ste
 
 __all__ = [
     "Shown", "bars", "call_text", "calls_text", "compare", "compared", "end_lines", "message_lines", "messages_html",
-    "messages_text", "result_text", "role_text", "run_html", "run_text", "source", "step_html", "step_lines", "step_text",
-    "table",
+    "messages_text", "result_text", "role_text", "run_html", "run_text", "source", "step_html", "step_lines",
+    "step_text", "table",
 ]  # fmt: skip
 
 FIRST_STEPS, LAST_STEPS = 30, 10
@@ -156,8 +156,15 @@ def message_lines(message: Message, limit: int | None = 1200) -> list[str]:
     lines = [shown(message.text, limit)] if message.text else []
     lines += [f"calls {call_text(call, limit)}" for call in message.calls]
     if message.result is not None:
-        lines.append(f"{one_line(message.result.name)} → {shown(message.result.content, limit)}")
+        lines.append(f"{one_line(message.result.name)} → {_read_by_model(message.result, limit)}")
     return lines or ["(empty)"]
+
+
+def _read_by_model(result: ToolResult, limit: int | None) -> str:
+    try:
+        return shown(result.content, limit)
+    except (TypeError, ValueError):  # data that is no JSON, from a registry written by hand
+        return result_text(result, limit)
 
 
 def role_text(message: Message) -> str:

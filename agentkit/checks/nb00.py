@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
@@ -75,11 +76,12 @@ def check_answer_turns(answer: Any) -> None:
     order = _orders_seen(run).get("A100")
     if order is None or not order.get("delivered_on"):
         raise CheckFailed("the run did not look up A100; keep the question about A100 and change only the date")
-    window = next((r.data["window_days"] for _, _, r in _made(run) if r.ok and "window_days" in dict(r.data)), None)
+    results = [result.data for _, _, result in _made(run) if isinstance(result.data, Mapping)]
+    window = next((data["window_days"] for data in results if "window_days" in data), None)
     if window is None:
         raise CheckFailed("the run did not look up the refund policy; ask whether A100 can be refunded")
     _answered(run)
-    stated = [day for word in run.goal.split() if (day := _day(word.strip(".,;:?()")))]
+    stated = [day for text in re.findall(r"\d{4}-\d{2}-\d{2}", run.goal) if (day := _day(text))]
     if not stated:
         raise CheckFailed("your goal states no date; write one as year-month-day, for example 2026-10-13")
     days = (max(stated) - date.fromisoformat(order["delivered_on"])).days
@@ -101,9 +103,9 @@ def check_asks_back(answer: Any) -> None:
     expect(asked, 'the run waits for you to play the model; make the agent with `get_model("offline", …)`')
 
 
-def _day(word: str) -> date | None:
+def _day(text: str) -> date | None:
     try:
-        return date.fromisoformat(word) if len(word) == 10 else None
+        return date.fromisoformat(text)
     except ValueError:
         return None
 

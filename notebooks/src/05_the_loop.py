@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 05 · The loop
 #
-# Think, act, observe, until it is time to stop: you write the loop that makes a model an agent, and you learn to stop it, pause it,
-# play the model in it, and send it another way. **45 minutes.** Builds on 02 (tools), 03 (registry) and 04 (memory). Adds to
+# Think, act, observe, until it is time to stop: you write the loop that makes a model an agent, and you learn to stop it, pause it
+# and send it another way. **45 minutes.** Builds on 02 (tools), 03 (registry) and 04 (memory). Adds to
 # `agentkit`: `loop.py`, and the ReAct text form.
 #
 # **By the end you can**

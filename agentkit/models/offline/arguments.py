@@ -142,7 +142,8 @@ def _far(need: Need, known: Known) -> list[tuple[tuple[Value, ...], str]]:
 
 
 def _hints(need: Need) -> frozenset[str]:
-    return frozenset(word.stem for word in need.words)
+    """Words that the dictionary does not know; they may name a row of a list, such as a product."""
+    return frozenset(word.stem for word in need.words if not word.known)
 
 
 def _typed(parameter: Parameter, need: Need, known: Known, filling: Filling) -> tuple[Any, str] | None:
@@ -372,7 +373,7 @@ def _free(
 ) -> tuple[Any, str] | None:
     """Free text: quoted text, ``city: Seoul``, a name, a topic, or the passage that the tool is to work on."""
     text = known.reading.text
-    quoted = _quoted(parameter, need, text, filling)
+    quoted = _quoted(parameter, tool, need, text, filling)
     if quoted is not None:
         return quoted, GOAL
     labelled = naming.explicit(parameter, need.text if not parameter.required else text)
@@ -404,16 +405,18 @@ def _first_loose(parameter: Parameter, need: Need, known: Known, filling: Fillin
     return _first(parameter, _far(need, known), lambda v: str(v.value) if v.kind in kinds else None, filling)
 
 
-def _quoted(parameter: Parameter, need: Need, text: str, filling: Filling) -> str | None:
+def _quoted(parameter: Parameter, tool: ToolView, need: Need, text: str, filling: Filling) -> str | None:
+    """A quoted text (or an e-mail address for a recipient). The word before it may name the parameter that it is for."""
     ranked = []
+    others = [each for each in tool.parameters if each.name != parameter.name]
+    longer = any(each.required and each.shape in ("text", "query") and each.name not in filling.arguments for each in others)
     for place, value in enumerate(need.values):
-        if value.kind not in ("quoted", "email", "url", "sql") or (value.start, value.end) in filling.used:
+        if (value.start, value.end) in filling.used or not _may_quote(value, parameter):
             continue
-        if value.kind != "quoted" and parameter.shape != "any":
-            if not (value.kind == "email" and parameter.stems & {"to", "recipient", "address", "mail", "from"}):
-                continue
         before = {word.stem for word in words_of(text[max(0, value.start - 20) : value.start])[-1:]}
-        named = bool(before & parameter.stems)
+        named = bool(before & parameter.stems) or value.kind == "email"
+        if not named and (any(before & each.stems for each in others) or (parameter.shape == "entity" and longer)):
+            continue
         if parameter.required or named:
             ranked.append((named, -place, value))
     if not ranked:
@@ -421,6 +424,13 @@ def _quoted(parameter: Parameter, need: Need, text: str, filling: Filling) -> st
     value = max(ranked, key=lambda item: item[:2])[2]
     filling.used.add((value.start, value.end))
     return str(value.value)
+
+
+def _may_quote(value: Value, parameter: Parameter) -> bool:
+    if value.kind in ("email", "url", "sql"):
+        people = {"to", "recipient", "address", "mail", "from", "receiver"}
+        return parameter.shape == "any" or (value.kind == "email" and bool(people & set(parameter.name.lower().split("_"))))
+    return value.kind == "quoted"
 
 
 def _from_wording(parameter: Parameter, tool: ToolView, need: Need, text: str, filling: Filling) -> Any:
@@ -432,15 +442,15 @@ def _from_wording(parameter: Parameter, tool: ToolView, need: Need, text: str, f
     if not parameter.required and parameter.shape != "entity":
         return None
     if parameter.shape in ("entity", "any"):
-        return _entity(parameter, tool, need, filling)
+        return _entity(parameter, tool, need, text, filling)
     reader = naming.topic if parameter.shape == "query" else naming.passage
     piece = reader(need, text, tool, filling.used)
     if piece is None and parameter.shape == "query":
-        return _entity(parameter, tool, need, filling)
+        return _entity(parameter, tool, need, text, filling)
     return piece[0] if piece else None
 
 
-def _entity(parameter: Parameter, tool: ToolView, need: Need, filling: Filling) -> Any:
+def _entity(parameter: Parameter, tool: ToolView, need: Need, text: str, filling: Filling) -> Any:
     lonely = sum(each.shape == "entity" and each.required for each in tool.parameters) < 2
     names = naming.names_in(need, tool)
     if not parameter.required:
@@ -449,7 +459,7 @@ def _entity(parameter: Parameter, tool: ToolView, need: Need, filling: Filling) 
     if best is not None:
         filling.used.add((best.start, best.end))
         rest = [each for each in names if each is not best and (each.start, each.end) not in filling.used]
-        filling.spare[parameter.name] = [each.text for each in rest if each.capital == best.capital or not each.known]
+        filling.spare[parameter.name] = naming.beside(text, best, rest)
         return best.text
     code = next((v for v in need.values if v.kind == "code" and (v.start, v.end) not in filling.used), None)
     if code is not None and parameter.required:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentkit.models.offline.language import Word, split_name, words_of
+from agentkit.models.offline.language import Word, split_name, word_for
 from agentkit.models.offline.lexicon import bigrams, similarity
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter
@@ -37,7 +37,7 @@ def _likeness(choice: Any, text: str, words: tuple[Word, ...], exact_only: bool)
         aimed = _TARGET.search(text[: match.start()]) or re.match(r"\s*(?:\(?으\)?)?로(?![가-힣])", text[match.end() :])
         left = re.search(r"\bfrom\s+$", text[: match.start()], re.IGNORECASE)
         return 1.0 if left else 1.5 if aimed else 1.2
-    mine = words_of(plain)
+    mine = word_for(plain)
     if not mine:
         return 0.0
     scores = [max((_word_likeness(own, other, exact_only) for other in words), default=0.0) for own in mine]

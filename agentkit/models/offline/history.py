@@ -52,6 +52,11 @@ class History:
     outcomes: tuple[Outcome, ...]
     asked: tuple[str, ...]
 
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """The dates stated in the goal and in the answers."""
+        return tuple(dict.fromkeys((*self.reading.dates, *(day for each in self.answers for day in each.dates))))
+
 
 def call_key(tool: str, arguments: Mapping[str, Any]) -> str:
     """The same text for the same call, whatever the order of its arguments."""

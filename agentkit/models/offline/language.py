@@ -57,6 +57,10 @@ def words_of(text: str) -> tuple[Word, ...]:
         if skip:
             skip -= 1
             continue
+        if token == "몇" and place + 1 < len(tokens) and (counter := _counter(tokens[place + 1][0])):
+            skip, last = 1, tokens[place + 1][2]
+            found.append(Word(text[start:last], counter, lex.korean[counter], start, last))
+            continue
         if _HANGUL.match(token):
             found.extend(_korean_words(token, start))
             continue
@@ -65,9 +69,19 @@ def words_of(text: str) -> tuple[Word, ...]:
             skip = length - 1
             last = tokens[place + skip][2]
             found.append(Word(text[start:last], phrase, lex.concepts[phrase], start, last))
-        elif (lowered := token.lower().replace("’", "'")) not in lex.words["stop"]:
+        elif (lowered := token.lower().replace("’", "'").removesuffix("'s")) not in lex.words["stop"]:
             found.append(_english_word(token, lowered, start, end))
     return tuple(found)
+
+
+def _counter(following: str) -> str:
+    """``몇 시``, ``몇 개``, ``몇 도`` with a space are the same as without one."""
+    return next((f"몇{following[:n]}" for n in (2, 1) if f"몇{following[:n]}" in lexicon().korean), "")
+
+
+def word_for(text: str) -> tuple[Word, ...]:
+    """The words of a short label such as a choice of an enum, also when it is a stop word like ``on``."""
+    return words_of(text) or tuple(_english_word(part, part.lower(), 0, len(part)) for part in text.split() if part.isascii())
 
 
 def _phrase(tokens: list[tuple[str, int, int]]) -> tuple[str, int]:
@@ -129,7 +143,7 @@ def _korean_name(piece: str, start: int) -> list[Word]:
 
 _VERB_END = re.compile(
     r"(?:나요|까요|인가요|가요|니까|습니다|입니다|이에요|예요|해요|돼요|되요|세요|주세요|십시오|어요|아요|네요|군요|지요|죠|줘|줄래|"
-    r"해라|하라|한다|된다|이다|하고|되고|있고|하면|되면|하는|되는|인지|는지|할지|을지|려고|니다|드려|할래|을까|ㄹ까|싶어|주라)$"
+    r"해라|하라|한다|된다|이다|하고|되고|있고|하면|되면|하는|되는|인지|는지|할지|을지|려고|니다|드려|할래|을까|ㄹ까|싶어|주라|있어|없어|였어|했어|됐어|왔어|갔어|했지|됐지|인가|일까|할까|된거|한거|왔나|갔나|됐나|했나)$"
 )
 
 

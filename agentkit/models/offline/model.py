@@ -1,84 +1,195 @@
-"""The brain in the box: a small, open, deterministic decision procedure in the place of a large language model."""
+"""The offline model: read the history, split the goal into needs, score the tools, fill the arguments, decide."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from agentkit._jsonsafe import dumps, json_safe
-from agentkit.facts import Rule
-from agentkit.memory import estimate_tokens, message_tokens, tool_tokens
-from agentkit.messages import AskUser, CallTools, Decision, FinalAnswer, Message, Reply, ToolCall, ToolScore, ToolSpec, Usage
-from agentkit.models.offline import wording
-from agentkit.models.offline.situation import Situation, situation_of
-from agentkit.models.offline.planning import Plan, plan
-from agentkit.models.offline.schema import view_of
+from agentkit.facts import Language, Rule
+from agentkit.messages import (
+    AskUser,
+    CallTools,
+    Decision,
+    FinalAnswer,
+    Message,
+    Reply,
+    ToolCall,
+    ToolScore,
+    ToolSpec,
+    Usage,
+)
+from agentkit.models.offline import answer, thoughts
+from agentkit.models.offline.history import History, read_history
+from agentkit.models.offline.phrases import say
+from agentkit.models.offline.plan import Plan, Planned, Planner
+from agentkit.models.offline.schema import ToolView, view_of
 
-TEMPERATURE = 0.12
+MOST_RESULTS = 40  # results of one goal after which the model answers with what it has
 
 
+@dataclass(frozen=True, slots=True)
 class OfflineModel:
-    """Decides by rules that can be read, from the messages and the tool specifications and nothing else.
+    """The brain in the box: a small, open, deterministic decision procedure. It is not a language model.
 
-    The same history and the same tools always give the same reply. It is honest about what it is: its thoughts say which
-    need it saw, how well the tools fit, and where each argument came from.
+    It sees what any model sees, messages and tool specifications, and nothing else. The same history and tools always
+    give the same reply; it keeps nothing between two decisions. Its thoughts say why it decided as it did, and the
+    reply carries the score of every tool.
 
     Args:
-        rules: what a world knows, used for the last step only: from facts to a conclusion.
-        temperature: of the softmax that turns scores into probabilities; lower means more decided.
+        rules: what a world knows; plain functions from `Facts` to a `Conclusion` or None, used for the last step only.
+        temperature: of the softmax over the tool scores. Lower means more certain. It changes the probabilities, never
+            the choice.
     """
 
-    def __init__(self, rules: Sequence[Rule] = (), temperature: float = TEMPERATURE) -> None:
-        self.rules = tuple(rules)
-        self.temperature = temperature
+    rules: tuple[Rule, ...] = ()
+    temperature: float = 0.1
+
+    def __init__(self, rules: Sequence[Rule] = (), temperature: float = 0.1) -> None:
+        object.__setattr__(self, "rules", tuple(rules))
+        object.__setattr__(self, "temperature", float(temperature))
 
     def decide(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
-        """The next decision for this history. Never raises."""
-        situation = situation_of(messages)
-        views = tuple(view_of(spec) for spec in tools)
-        plans = [plan(need, views, situation, self.temperature) for need in situation.reading.needs] if views else []
-        decision = self._decision(situation, plans, views)
-        return Reply(decision, _usage(messages, tools, decision), _scores(plans))
+        """The next decision for this history. Never raises: what cannot be understood is said in the answer."""
+        history = read_history(messages)
+        views = tuple(view_of(tool) for tool in tools)
+        plans = _plans(history, views, self)
+        decision, scores = _decide(history, views, plans, self.rules)
+        return Reply(decision, Usage(_sent(messages, tools), _written(decision), 0, 0.0), scores)
 
     async def adecide(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+        """Like `decide`, for async code."""
         return self.decide(messages, tools)
 
-    def _decision(self, situation: Situation, plans: list[Plan], views: Sequence[object]) -> Decision:
-        language = situation.reading.language
-        calls = _calls(plans)
-        if calls:
-            return CallTools(wording.call_thought(plans, language), calls)
-        missing = [item for each in plans for item in each.missing]
-        if missing and situation.asked < 2:
-            return AskUser(wording.ask_thought(missing, language), wording.question(missing, language))
-        unserved = [each.need.text for each in plans if not each.served]
-        if situation.made:
-            return FinalAnswer(*wording.answer(situation, self.rules, unserved))
-        return FinalAnswer(*wording.no_tool(situation, views))  # type: ignore[arg-type]
-
     def __repr__(self) -> str:
-        return "OfflineModel()"
+        return f"OfflineModel({len(self.rules)} rules, temperature={self.temperature:g})"
 
 
-def _calls(plans: Sequence[Plan]) -> tuple[ToolCall, ...]:
-    """All calls whose arguments are known, each once."""
-    found: dict[str, ToolCall] = {}
-    for each in plans:
-        for planned in each.calls:
-            found.setdefault(planned.tool + dumps(json_safe(planned.arguments)), ToolCall(planned.tool, dict(planned.arguments)))
-    return tuple(found.values())
+def _plans(history: History, views: tuple[ToolView, ...], model: OfflineModel) -> list[Plan]:
+    """One plan for each need. Outcomes that no plan asked for (a person changed the arguments) are then given to one."""
+    reading = history.reading
+
+    def matter(plan: Plan) -> bool:
+        return answer.dates_matter(plan, model.rules, history.dates, reading.language)
+
+    planner = Planner(views, history, model.temperature, [], matter)
+    plans = [plan for need in reading.needs for plan in planner.plan(need)]
+    taken = {outcome.key for plan in plans for outcome in plan.outcomes}
+    left = [outcome for outcome in history.outcomes if outcome.current and outcome.key not in taken]
+    if left and any(plan.ready for plan in plans):
+        planner = Planner(views, history, model.temperature, left, matter)
+        plans = [plan for need in reading.needs for plan in planner.plan(need)]
+    return plans
 
 
-def _scores(plans: Sequence[Plan]) -> tuple[ToolScore, ...]:
-    """The scores of the first need that still acts, or else of the first need."""
-    active = next((each for each in plans if each.calls or each.missing), plans[0] if plans else None)
-    return active.scores if active is not None else ()
+def _decide(
+    history: History, views: tuple[ToolView, ...], plans: list[Plan], rules: tuple[Rule, ...]
+) -> tuple[Decision, tuple[ToolScore, ...]]:
+    """Calls that are ready come first, then a question for what is missing, then the answer."""
+    language = history.reading.language
+    if not history.goal.strip():
+        return FinalAnswer(say(language, "t_no_need"), say(language, "empty_goal")), ()
+    calls = _ready(plans) if sum(outcome.current for outcome in history.outcomes) < MOST_RESULTS else []
+    if calls:
+        lead = next(plan for plan in plans if any(call is calls[0] for call in plan.ready))
+        asked = tuple(ToolCall(call.tool.name, call.arguments) for call in calls)
+        return CallTools(thoughts.calling(plans, calls, language), asked), lead.scores
+    for plan in plans:
+        if plan.missing is not None and (decision := _ask(history, plan, plans, rules)) is not None:
+            return decision, plan.scores
+    scores = next((plan.scores for plan in plans if plan.fits), plans[0].scores if plans else ())
+    return _answer(history, views, plans, rules), scores
 
 
-def _usage(messages: Sequence[Message], tools: Sequence[ToolSpec], decision: Decision) -> Usage:
-    """Estimated tokens of what was read and written. It costs nothing."""
-    read = sum(map(message_tokens, messages)) + tool_tokens(tools)
-    if isinstance(decision, CallTools):
-        written = decision.thought + "".join(call.name + dumps(json_safe(call.arguments)) for call in decision.calls)
-    else:
-        written = decision.thought + (decision.text if isinstance(decision, FinalAnswer) else decision.question)
-    return Usage(read, estimate_tokens(written))
+def _ready(plans: list[Plan]) -> list[Planned]:
+    """The calls to make now. What comes after an action on the same thing waits for its outcome."""
+    calls: list[Planned] = []
+    acting: set[str] = set()
+    for plan in plans:
+        if plan.missing is not None or (acting and (not plan.need.codes or acting & set(plan.need.codes))):
+            continue
+        fresh = [call for call in plan.ready if all(call.key != other.key for other in calls)]
+        calls += fresh
+        if any(call.tool.acts for call in fresh):
+            acting |= set(plan.need.codes) or {""}
+    return calls
+
+
+def _ask(history: History, plan: Plan, plans: list[Plan], rules: tuple[Rule, ...]) -> Decision | None:
+    """Ask for what is missing; when the same was asked before and the answer did not help, say so instead."""
+    language = history.reading.language
+    assert plan.missing is not None
+    tool, missing = plan.missing
+    asked = answer.question(tool, missing, language)
+    thought = " ".join([thoughts.need_of(plan, language), *_lacking(plan, language)])
+    if asked in history.asked:
+        return None
+    return AskUser(thought, asked)
+
+
+def _lacking(plan: Plan, language: Language) -> list[str]:
+    names = plan.missing[1] if plan.missing else ()
+    return [say(language, "t_missing", name=parameter.name) for parameter in names]
+
+
+def _answer(history: History, views: tuple[ToolView, ...], plans: list[Plan], rules: tuple[Rule, ...]) -> FinalAnswer:
+    """The last step: the answers to all needs, joined."""
+    reading, language = history.reading, history.reading.language
+    if not plans:
+        text = f"{say(language, 'no_need')} {answer.abilities(views, language)}"
+        return FinalAnswer(say(language, "t_no_need"), text)
+    texts: list[str] = []
+    why: list[str] = []
+    for plan in plans:
+        if plan.missing is not None:
+            names = ", ".join(parameter.name for parameter in plan.missing[1])
+            texts.append(say(language, "still_missing", what=names))
+            why += _lacking(plan, language)
+        elif not plan.calls:
+            texts.append(say(language, "no_fit", need=plan.need.text[:200]))
+            why.append(thoughts.no_fit(plan, language))
+        else:
+            text, evidence = answer.concluded(plan, rules, history.dates, reading.codes, language)
+            texts.append(text)
+            failed = any(not outcome.ok for outcome in plan.outcomes)
+            why.append(say(language, "t_failed" if failed else "t_done"))
+            why.append(say(language, "t_evidence", evidence="; ".join(evidence)) if evidence else say(language, "t_listed"))
+    if any(not plan.fits for plan in plans):
+        texts.append(answer.abilities(views, language))
+    if reading.cut:
+        texts.append(say(language, "cut", count=len(reading.needs)))
+    return FinalAnswer(" ".join(dict.fromkeys(why)), " ".join(dict.fromkeys(texts)))
+
+
+def _sent(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+    """An estimate of the tokens that were read: bytes of UTF-8 through four, rounded up."""
+    size = sum(_bytes(message.text) for message in messages)
+    for message in messages:
+        size += sum(_bytes(call.name) + _bytes(_dumped(call.arguments)) for call in message.calls)
+        if message.result is not None:
+            size += _bytes(message.result.content)
+    size += sum(_bytes(tool.name) + _bytes(tool.description) + _bytes(_dumped(tool.parameters)) for tool in tools)
+    return -(-size // 4)
+
+
+def _written(decision: Decision) -> int:
+    match decision:
+        case CallTools(thought=thought, calls=calls):
+            size = _bytes(thought) + sum(_bytes(call.name) + _bytes(_dumped(call.arguments)) for call in calls)
+        case FinalAnswer(thought=thought, text=text) | AskUser(thought=thought, question=text):
+            size = _bytes(thought) + _bytes(text)
+    return -(-size // 4)
+
+
+def _bytes(text: Any) -> int:
+    return len(str(text or "").encode("utf-8", "replace"))
+
+
+def _dumped(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)

@@ -22,7 +22,6 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _INDIRECT = r"know|see|check|find|understand|hear|learn|ask|look|have a look"
-_POLITE = re.compile(r"^(?:can|could|would|will|may i ask|would you mind|could i ask)\s*(?:you|u)?\s+", re.IGNORECASE)
 _YOU = re.compile(
     r"^(?:can|could|would|will)\s+(?:you|u)\s+(?:(?:please|kindly|just|also|mind|help me|be so kind and|be so kind to)\s+)*",
     re.IGNORECASE,
@@ -76,7 +75,7 @@ def _english_mood(plain: str) -> Mood:
             return "ask" if _conditional(rest) else "act"
         return "ask" if asks or not wish else "fact"
     if _QUESTION.match(plain):
-        return _statement_or_question(plain, asks)
+        return "ask"
     if _acts(plain) and not asks:
         return "ask" if _conditional(plain) else "act"
     if asks or _reads(plain):
@@ -84,12 +83,8 @@ def _english_mood(plain: str) -> Mood:
     return "fact" if _STATES.search(plain) else "ask"
 
 
-def _statement_or_question(plain: str, asks: bool) -> Mood:
-    """``If it is late, refund it`` and ``When it comes, tell me`` are no orders to act now; they are questions."""
-    return "ask"
-
-
 def _conditional(text: str) -> bool:
+    """``Refund it if it is late`` is no order to act now: whether the condition holds is a question."""
     return bool(_CONDITION.search(text))
 
 
@@ -138,6 +133,8 @@ def _is_verb(tokens: list[str], place: int, kind: str) -> bool:
     if word not in words["noun_verbs"]:
         return True
     after = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
+    if after.startswith(HOLE) and word in words["labels"]:
+        return False  # "Order A100 came today" names an order; nobody wants to order anything
     return after not in ("of", "for", "in", "on", "by", "is", "was") and stem(after) not in _attributes()
 
 
@@ -148,7 +145,7 @@ def _attributes() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _acting_stems() -> frozenset[str]:
-    return frozenset(stem(word) for word in lexicon().words["acting"]) - {stem("order"), stem("book"), stem("place")}
+    return frozenset(stem(word) for word in lexicon().words["acting"]) - {stem(word) for word in ("order", "purchase", "book", "place")}
 
 
 def _korean_mood(plain: str) -> Mood:

@@ -12,11 +12,15 @@ from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.scoring import profile_of
 from agentkit.models.offline.values import HOLE
 
-_TOKEN = re.compile(rf"[A-Za-z][\w&'’.-]*[\w]|[A-Za-z]|[가-힣]+|{HOLE}+|[^\s\w]")
+_TOKEN = re.compile(rf"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_&'’.-]*[A-Za-zÀ-ɏ0-9_]|[A-Za-zÀ-ɏ]|[가-힣]+|{HOLE}+|[^\s\w]")
 _PREPOSITIONS = frozenset("in for of at about on near by with from to into named called is as regarding".split())
 _FROM = frozenset("from source origin base start sender out".split())
 _TO = frozenset("to into in target destination dest recipient end as".split())
-_TOPIC = re.compile(r"\b(?:about|regarding|concerning|related to|on the topic of|for|on|of|with)\s+(.+)$", re.IGNORECASE)
+_TOPICS = (
+    re.compile(r"\b(?:about|regarding|concerning|related to|on the topic of|on)\s+(.+)$", re.IGNORECASE),
+    re.compile(r"\b(?:for|of|with)\s+(.+)$", re.IGNORECASE),
+)
+_TOGETHER = re.compile(r"\s*(?:,|&|/|와|과|랑|이랑|하고|및|,?\s*\b(?:and|or)\b|그리고|\s)*\s*(?:the\s+)?")
 _KO_TOPIC = re.compile(r"(.+?)(?:에 대해서?|에 대한|에 관한|에 관해서?|관련)(?:\s|된|$)")
 _LATER = re.compile(r"\s+(?:please|for me|from|since|in|before|after|published|written|with|sorted|within)\s*[,.?!]*$", re.IGNORECASE)
 _INSIDE = re.compile(r"(?:.*\b(?:in|of|is|says?)\s+)(?:the\s+(?:word|text|sentence|phrase|string)s?\s+)?(.+)$", re.IGNORECASE)
@@ -24,12 +28,13 @@ _INSIDE = re.compile(r"(?:.*\b(?:in|of|is|says?)\s+)(?:the\s+(?:word|text|senten
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A piece of a clause that may be a name: its text, its place in the goal, and the word before it."""
+    """A piece of a clause that may be a name: its text, its place in the goal, the word before and the particle after."""
 
     text: str
     start: int
     end: int
     before: str
+    after: str
     capital: bool
     known: bool
     first: bool
@@ -41,7 +46,8 @@ def names_in(need: Need, tool: ToolView) -> list[Name]:
     found: list[Name] = []
     before, joined = "", False
     for place, (token, start, end) in enumerate(tokens):
-        name = _name(token, start + need.start, end + need.start, before, place == 0, tool)
+        after = tokens[place + 1][0] if tokens[place + 1 : place + 2] and tokens[place + 1][1] == end else ""
+        name = _name(token, start + need.start, end + need.start, before, after, place == 0, tool)
         if name is None:
             joined = False
             before = before if token.lower() in ("the", "a", "an") else token.lower()
@@ -49,27 +55,42 @@ def names_in(need: Need, tool: ToolView) -> list[Name]:
         if joined and found and found[-1].capital == name.capital and need.masked[found[-1].end - need.start : start].isspace():
             last = found.pop()
             text = need.masked[last.start - need.start : end]
-            name = Name(text, last.start, name.end, last.before, last.capital, last.known, last.first)
+            name = Name(text, last.start, name.end, last.before, name.after, last.capital, last.known, last.first)
         found.append(name)
         joined, before = True, token.lower()
     return found
 
 
-def _name(token: str, start: int, end: int, before: str, first: bool, tool: ToolView) -> Name | None:
+def _name(
+    token: str, start: int, end: int, before: str, after: str, first: bool, tool: ToolView
+) -> Name | None:
     lex, lowered = lexicon(), token.lower()
     if re.match(r"[가-힣]", token):
         return _korean_name(token, start, before, first, tool)
     if not token[0].isalpha() or lowered in lex.words["stop"] or lowered in _PREPOSITIONS:
         return None
     root, profile = stem(lowered), profile_of(tool)
-    explained = root in profile.stems or any(concept in profile.concepts for concept in lex.concepts.get(root, ()))
+    meant = set(lex.concepts.get(root, ()))
+    explained = root in profile.stems or any(concept in profile.concepts for concept in meant)
+    if root not in profile.stems and meant & _concepts(tool):
+        return Name(token, start, end, before, after, token[0].isupper(), False, first)  # "dollars" for a currency
     capital = token[0].isupper() and (not first or not (explained or _verb(lowered)))
     known = explained or root in lex.concepts or _verb(lowered)
-    if known and not capital and before not in _PREPOSITIONS:
+    if not capital and (explained or (known and before not in _PREPOSITIONS)):
         return None
-    if explained and not capital:
-        return None
-    return Name(token, start, end, before, capital, known, first)
+    return Name(token, start, end, before, after, capital, known, first)
+
+
+def _concepts(tool: ToolView) -> set[str]:
+    """The concepts of the parameters that take a name: a word of such a concept may be the name itself."""
+    return {
+        concept
+        for each in tool.parameters
+        if each.shape == "entity"
+        for word in each.words
+        for concept in word.concepts
+        if concept not in ("name", "code", "title", "text")
+    }
 
 
 def _verb(word: str) -> bool:
@@ -79,6 +100,8 @@ def _verb(word: str) -> bool:
 
 def _korean_name(token: str, start: int, before: str, first: bool, tool: ToolView) -> Name | None:
     lex, name = lexicon(), strip_particles(token)
+    if before == "몇":
+        return None  # "몇 도" asks for a number
     for length in range(len(name), 1, -1):  # "서울기온은": what follows the name may be a word of the lexicon
         rest = name[length:]
         if length < len(name) and not any(rest.startswith(known) for known in lex.korean if len(known) > 1):
@@ -87,7 +110,7 @@ def _korean_name(token: str, start: int, before: str, first: bool, tool: ToolVie
         if len(piece) >= 2 and piece not in lex.words["stop_ko"] and not is_ending(piece):
             inside = any(known in piece for known in lex.korean if len(known) > 1)
             if not inside:
-                return Name(piece, start, start + len(piece), before, False, False, first)
+                return Name(piece, start, start + len(piece), before, token[len(piece) :], False, False, first)
     return None
 
 
@@ -108,14 +131,24 @@ def _fit(parameter: Parameter, name: Name, lonely: bool) -> float:
         return score + 1.5
     from_role, to_role = bool(words & _FROM), bool(words & _TO)
     if (from_role or to_role) and not (from_role and to_role):
-        after_to = name.before in ("to", "into", "in", "as")
-        after_from = name.before == "from" or name.before.startswith(HOLE)
+        after_to = name.before in ("to", "into", "in", "as") or name.after in ("로", "으로", "까지", "까지의", "에는")
+        after_from = name.before == "from" or name.before.startswith(HOLE) or name.after in ("에서", "부터", "을", "를")
         if after_to or after_from:
             return score + (1.5 if after_to == to_role else -1.5)
-        return score + (0.0 if from_role else -0.3)
+        return score
     if name.before in ("into", "to") and not lonely and "language" not in words:
         score -= 0.5
     return score + (0.6 if name.before in _PREPOSITIONS or name.before.startswith(HOLE) else 0.0)
+
+
+def beside(text: str, name: Name, names: list[Name]) -> list[str]:
+    """The names that stand in one list with a name: "Busan" for "Seoul" in "Seoul and Busan"."""
+    found, last = [], name
+    for other in names:
+        if other.start > last.end and _TOGETHER.fullmatch(text[last.end : other.start]):
+            found.append(other.text)
+            last = other
+    return found
 
 
 def explicit(parameter: Parameter, text: str) -> tuple[str, int, int] | None:
@@ -133,7 +166,8 @@ def topic(need: Need, text: str, tool: ToolView, used: set[tuple[int, int]]) -> 
     """What to search for: the words after "about" or "for", else the words that the tool does not explain."""
     start, end = need.start, _end(need, used)
     part = text[start:end]
-    match = _KO_TOPIC.search(part) or _TOPIC.search(_cut(part))
+    cut = _cut(part)
+    match = _KO_TOPIC.search(part) or _TOPICS[0].search(cut) or _TOPICS[1].search(cut)
     if match and match.group(1).strip(" .?!"):
         return _trimmed(text, start + match.start(1), start + match.end(1))
     names = [name for name in names_in(need, tool) if (name.start, name.end) not in used and name.end <= end]
@@ -150,10 +184,10 @@ def passage(need: Need, text: str, tool: ToolView, used: set[tuple[int, int]]) -
     start, end = need.start, _end(need, used)
     if re.match(r"\s*(?:how|what|which|count|is|are|do|does|can)\b", need.masked, re.IGNORECASE):
         match = _INSIDE.match(text[start:end].rstrip(" ?.!"))
-        return _trimmed(text, start + match.start(1), start + match.end(1)) if match else None
+        return _trimmed(text, start + match.start(1), start + match.end(1), articles=True) if match else None
     covered = [word for word in need.words if word.stem in profile_of(tool).stems or _verb(word.text.lower())]
     begin = covered[0].end if covered else start
-    return _trimmed(text, begin, end) if begin < end else None
+    return _trimmed(text, begin, end, articles=True) if begin < end else None
 
 
 def _end(need: Need, used: set[tuple[int, int]]) -> int:
@@ -174,8 +208,10 @@ def _cut(part: str) -> str:
     return part
 
 
-def _trimmed(text: str, start: int, end: int, keep: bool = False) -> tuple[str, int, int] | None:
-    lead = re.match(r"[\s:,]*(?:(?:the|a|an|some|any|me)\s+(?!\S*$))?" if not keep else r"[\s:,]*", text[start:end], re.IGNORECASE)
+def _trimmed(
+    text: str, start: int, end: int, keep: bool = False, articles: bool = False
+) -> tuple[str, int, int] | None:
+    lead = re.match(r"[\s:,]*" if keep or articles else r"[\s:,]*(?:(?:the|a|an|some|any|me)\s+)?", text[start:end], re.IGNORECASE)
     start += lead.end() if lead else 0
     piece = text[start:end].rstrip(" \n\t" if keep else " \n\t?.!,;")
     piece = re.sub(r"\s+please$", "", piece, flags=re.IGNORECASE).strip("\"'“”‘’`")

@@ -23,8 +23,17 @@ _KOREAN_SPLIT = re.compile(
     r"|(?<=[는은인한된]데),?\s+|(?:^|\s)(?:그리고|그러고|또한|그다음|그 다음에?|그런 다음|그럼)\s+"
     r"|(?<=[는은할될인]지)(?:,|와|랑|하고)?\s+(?=\S.*지)"
 )
+_COURTESY = re.compile(
+    r"^\W*(?:thank|thanks|bye|goodbye|good\s?bye|cheers|great|perfect|never mind|nice to meet|have a (?:nice|good)|"
+    r"good (?:morning|afternoon|evening|day)|that (?:was|is|will be) all|that's all|감사|고마|안녕|수고)",
+    re.IGNORECASE,
+)
 _REFERS = re.compile(r"\b(?:it|its|this|that|them|they|their|i|i'm|my|me|same|one|ones|these|those|here)\b", re.IGNORECASE)
-_SPECIFIC = re.compile(r"\b(?:my|this|that|our)\s+((?:[a-z]+\s+){0,2}?[a-z]+)|(?:제가?|내가?|저의|나의|우리|이|그)\s+([가-힣]+)", re.IGNORECASE)
+_SPECIFIC = re.compile(
+    r"\b(?:my|this|that|our)\s+((?:last\s|latest\s|recent\s|new\s|old\s)?[a-z]+)(?!\s+(?:history|list|policy|rules?))"
+    r"|(?<![가-힣])(?:제|내|저의|나의|우리|이|그)\s+([가-힣]+)(?!\s*(?:목록|내역|전체|리스트|모두|전부|정책|규정))",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +97,7 @@ def read(text: str) -> Reading:
     clauses = [clause for clause in clauses if clause.words or clause.values]
     clauses = _settled(clauses)
     needs = [need for need in _linked(clauses) if need.mood != "fact"]
+    needs = [need for need in needs if need.words or need.values] or needs
     return Reading(language, tuple(needs[:_LIMIT]), values, text, len(needs) > _LIMIT)
 
 
@@ -115,10 +125,11 @@ def _joints() -> re.Pattern[str]:
     unclear = "|".join(sorted(words["noun_verbs"]))
     begins = (
         rf"(?:{_OPENERS}|{_REQUESTS})\b|(?:{_HELPERS})\s+(?:not\s+)?{_SUBJECT}|i\s|i'd\s|i'm\s|you\s|(?:{clear})\s"
-        rf"|(?:{unclear})\s+(?:a|an|the|it|them|my|this|that|all|{HOLE}+|order\s{HOLE}+)"
     )
-    joins = r"(?:,\s*(?:and|then|but|also|so|or)?|\s(?:and|then|but|also|plus|so))\s+(?:then\s+|also\s+|finally\s+|please\s+)*"
-    return re.compile(rf"{joins}(?={begins})", re.IGNORECASE)
+    after_and = rf"|(?:{unclear})\s+(?:a|an|the|it|them|my|this|that|all|{HOLE}+|order\s{HOLE}+)"
+    joins = r"(?:,?\s+|,)(?:and|then|but|also|so|or|plus)"
+    more = r"\s+(?:then\s+|also\s+|finally\s+|please\s+|just\s+)*"
+    return re.compile(rf"{joins}{more}(?={begins}{after_and})|,{more}(?={begins})", re.IGNORECASE)
 
 
 def _cuts(masked: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -132,13 +143,25 @@ def _clause(text: str, masked: str, start: int, end: int, values: tuple[Value, .
     words = tuple(
         replace(word, start=word.start + start, end=word.end + start) for word in words_of(part) if word.text.strip()
     )
-    specific = _SPECIFIC.findall(part)
-    things = {word.stem for groups in specific for group in groups for word in words_of(group)}
-    things |= {concept for groups in specific for group in groups for word in words_of(group) for concept in word.concepts}
+    things = _things(part)
+    if not own and "?" not in part and _COURTESY.match(part):
+        words = ()
     mood = mood_of(part, words)
-    if mood == "ask" and not words and all(value.kind == "date" for value in own):
-        mood = "fact"
-    return Need(text[start:end].strip(" ,\n"), mood, words, own, specific=frozenset(things), start=start, masked=part)
+    if own and all(value.kind == "date" for value in own) and all("date" in word.concepts for word in words):
+        mood = "ask" if "?" in part else "fact"  # "Today's date: 2026-10-13"
+    return Need(text[start:end].strip(" ,\n"), mood, words, own, specific=things, start=start, masked=part)
+
+
+def _things(part: str) -> frozenset[str]:
+    """Stems and concepts of the single things that a clause speaks of: "my order", not "my orders"."""
+    found: set[str] = set()
+    for match in _SPECIFIC.finditer(part):
+        thing = match.group(1) or match.group(2)
+        if re.search(r"(?<!s)s$|들[은이을의]?$", thing):
+            continue
+        for word in words_of(thing):
+            found.update((word.stem, *word.concepts))
+    return frozenset(found)
 
 
 def _settled(clauses: list[Need]) -> list[Need]:

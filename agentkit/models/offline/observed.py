@@ -113,10 +113,12 @@ def dated(
     ranked: list[tuple[float, int, Field, str]] = []
     spoken = wanted | _texts(observations)
     for age, observation in enumerate(observations):
-        for each in fields(observation.data):
-            is_date = isinstance(each.value, str) and bool(_ISO.match(each.value))
-            if (is_date and each.value[:10] not in skip) or (each.value is None and _DATE_KEY.search(each.key)):
-                terms = key_stems(each.key) | key_concepts(each.key)
+        found = list(fields(observation.data))
+        common = {term for each in found if not _is_date(each) for term in key_stems(each.key) | key_concepts(each.key)}
+        for each in found:
+            if _is_date(each) and str(each.value)[:10] not in skip:
+                # "order" in ordered_on tells little where there is an order_id too
+                terms = (key_stems(each.key) | key_concepts(each.key)) - common
                 ranked.append((len(terms & spoken) + 0.5 * len(terms & wanted), age, each, observation.tool))
     if not ranked:
         return None
@@ -124,6 +126,12 @@ def dated(
     if best.value is None or (score == 0 and len({str(item[2].value) for item in ranked}) > 1):
         return None
     return best.value[:10], best.key, tool
+
+
+def _is_date(each: Field) -> bool:
+    if each.value is None:
+        return bool(_DATE_KEY.search(each.key))
+    return isinstance(each.value, str) and bool(_ISO.match(each.value))
 
 
 def _texts(observations: tuple[Observation, ...]) -> frozenset[str]:

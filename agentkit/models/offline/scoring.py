@@ -21,7 +21,9 @@ from agentkit.models.offline.values import Value
 
 NAME, FIRST, LATER, PARAMETER, CHOICE, DETAIL = 1.0, 0.9, 0.65, 0.6, 0.8, 0.4
 CONCEPT, MISSPELT = 0.85, 0.8
+VALUE = 0.8
 UNKNOWN = 0.3  # a word that no tool knows makes a need vaguer, but not as much as a known word makes it clear
+_LABELS = frozenset(("id", "cod", "number", "no", "key", "nam", "ref"))
 _NOT_FOR = re.compile(r"\b(?:do not|don't|not for|never|instead of|rather than|cannot|except)\b|말고|아니라|쓰지 마", re.IGNORECASE)
 
 
@@ -35,15 +37,22 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How one tool fits one need: the score, and how well each word and each kind of value of the need is covered."""
+    """How one tool fits one need.
+
+    ``covered`` tells for each word of the need, and then for each kind of value that it states, how well the tool covers
+    it (0 to 1). ``weights`` tells how much each of them counts. The score is the weighted share that is covered.
+    """
 
     tool: ToolView
     score: float
     covered: tuple[float, ...]
-    values: tuple[float, ...]
+    weights: tuple[float, ...]
 
-
-_profiles: dict[ToolView, Profile] = {}
+    def gain(self, done: list[float]) -> tuple[float, float]:
+        """What this tool adds where ``done`` covers little: its weighted share, and its best single word."""
+        new = [(w, c) for w, c, d in zip(self.weights, self.covered, done, strict=True) if d < 0.35 and c]
+        total = sum(self.weights)
+        return (sum(w * c for w, c in new) / total if total else 0.0), max((c for _, c in new), default=0.0)
 
 
 @lru_cache(maxsize=1024)
@@ -64,7 +73,9 @@ def _profile(name: str, description: str, details: tuple[tuple[str, str, tuple[s
     add(split_name(name).lower(), NAME)
     for place, sentence in enumerate(re.split(r"(?<=[.!?])\s+", description)[:12]):
         if not _NOT_FOR.search(sentence):
-            add(sentence, FIRST if place == 0 else LATER)
+            head, _, tail = sentence.partition(":")  # what stands after a colon is detail
+            add(head, FIRST if place == 0 else LATER)
+            add(tail, LATER)
     for parameter, told, choices in details:
         add(split_name(parameter).lower(), PARAMETER)
         add(told, DETAIL)
@@ -84,17 +95,20 @@ def matches(need: Need, tools: tuple[ToolView, ...]) -> list[Match]:
     """How each tool fits the need, in the order of the tools. Scores lie between 0 and about 1."""
     profiles = [profile_of(tool) for tool in tools]
     table = [[_coverage(word, profile) for word in need.words] for profile in profiles]
-    rarity = [_rarity([row[place] for row in table]) for place in range(len(need.words))]
+    # For a question only the tools that read are candidates, so only their words tell what is common.
+    fair = [row for tool, row in zip(tools, table, strict=True) if need.mood == "act" or not tool.acts] or table
+    rarity = [_rarity([row[place] for row in fair]) for place in range(len(need.words))]
     weights = [
         _importance(word, need) * (rarity[place] if rarity[place] else UNKNOWN) for place, word in enumerate(need.words)
     ]
     stated = _kinds(need)
-    total = sum(weights) + 0.8 * len(stated)
+    weights += [VALUE] * len(stated)
+    total = sum(weights)
     found = []
     for tool, row in zip(tools, table, strict=True):
-        fits = tuple(_value_fit(value, tool) for value in stated)
-        gained = sum(weight * cover for weight, cover in zip(weights, row, strict=True)) + 0.8 * sum(fits)
-        found.append(Match(tool, gained / total if total else 0.0, tuple(row), fits))
+        covered = (*row, *(_value_fit(value, tool) for value in stated))
+        gained = sum(weight * cover for weight, cover in zip(weights, covered, strict=True))
+        found.append(Match(tool, gained / total if total else 0.0, covered, tuple(weights)))
     return found
 
 
@@ -107,7 +121,12 @@ def _rarity(column: list[float]) -> float:
 
 def _importance(word: Word, need: Need) -> float:
     """In "make it express" the word that says what is wanted is "express", not "make"."""
-    return 0.25 if need.mood == "act" and word.text.lower() in lexicon().words["generic"] else 1.0
+    if need.mood == "act" and word.text.lower() in lexicon().words["generic"]:
+        return 0.25
+    if word.stem == "how_many":
+        return 0.4  # what is counted says more: "how many orders", "how many days"
+    # In "the word 'hello'" the noun only introduces the text.
+    return 0.25 if any(value.kind == "quoted" and 0 < value.start - word.end <= 2 for value in need.values) else 1.0
 
 
 def _coverage(word: Word, profile: Profile) -> float:
@@ -143,7 +162,19 @@ def _kinds(need: Need) -> list[Value]:
 
 
 def _value_fit(value: Value, tool: ToolView) -> float:
-    return max((fit(value, parameter) for parameter in tool.parameters), default=0.0)
+    return max((fit(value, each) * _headed(value, each, tool) for each in tool.parameters), default=0.0)
+
+
+def _headed(value: Value, parameter: Parameter, tool: ToolView) -> float:
+    """A code leads first to the tool that is about the coded thing: ``order_id`` to the one that begins with "order"."""
+    things = parameter.stems - _LABELS
+    if value.kind != "code" or not things:
+        return 1.0
+    if things & {word.stem for word in words_of(split_name(tool.name).lower())}:
+        return 1.0
+    heads = [word.stem for word in words_of(tool.description[:300]) if word.stem not in ("look", "find", "get")]
+    place = next((number for number, head in enumerate(heads) if head in things), 8)
+    return 0.95 - 0.02 * min(place, 8)
 
 
 def fit(value: Value, parameter: Parameter) -> float:

@@ -30,7 +30,7 @@ _SQL = re.compile(
     r"|drop\s+table\s+\w|alter\s+table\s+\w|pragma\s+\w|with\s+\w+\s+as\s*\()",
     re.IGNORECASE,
 )
-_SQL_END = re.compile(r"'[^']*'|[;\"`“”]|\n\s*\n|[.?!](?=\s|$)|[가-힣]|,?\s(?:and|then)\s+(?:then|tell|show|give|what|how)\b")
+_SQL_END = re.compile(r"'[^']*'|[;\"`“”]|\n\s*\n|[.?!](?=\s|$)|[가-힣]|,?\s(?:and|then)\s+(?:then|tell|show|give|what|how)\b|\s(?:return|give|say)s?(?=\s|$)")
 _SQL_TAIL = re.compile(
     r"[,\s]+(?:please|(?:on|in|against|at|using|for|to|from)(?:\s+(?:the|our))?\s+[A-Za-z]+"
     r"(?:\s+(?:database|db|environment|server|system|copy|data))?|,?\s*please)[\s.?!:]*$",

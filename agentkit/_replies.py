@@ -1,0 +1,97 @@
+"""What a model gives back is checked before it enters the history, so that a history can always be saved and sent.
+
+A reply that is nearly right is made right (text that cannot be encoded, values that JSON does not have); one that is not is
+a `ReplyError`, which ends the run with a sentence instead of an exception.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentkit._jsonsafe import dumps, json_safe
+from agentkit.errors import ReplyError
+from agentkit.messages import AskUser, CallTools, Decision, FinalAnswer, Pause, Reply, ToolCall
+
+_PLAIN = (str, int, bool, type(None))
+
+
+def as_reply(found: Any) -> Reply | Pause:
+    """The reply of a model; it may also give a bare decision. Raises `ReplyError` when it gave something else."""
+    if isinstance(found, Pause):
+        return found
+    reply = found if isinstance(found, Reply) else Reply(found)
+    decision = _decision(reply.decision)
+    return reply if decision is reply.decision else Reply(decision, reply.usage, reply.scores, reply.provider)
+
+
+def given_reply(decision: Any) -> Reply:
+    """A decision from outside (a person in the place of the model) as a reply."""
+    return Reply(_decision(decision))
+
+
+def _decision(decision: Any) -> Decision:
+    if isinstance(decision, CallTools):
+        return _calls(decision)
+    if isinstance(decision, FinalAnswer):
+        thought, text = _text(decision.thought, "thought"), _text(decision.text, "text of the final answer")
+        same = thought is decision.thought and text is decision.text
+        return decision if same else FinalAnswer(thought, text)
+    if isinstance(decision, AskUser):
+        thought, question = _text(decision.thought, "thought"), _text(decision.question, "question")
+        same = thought is decision.thought and question is decision.question
+        return decision if same else AskUser(thought, question)
+    found = type(decision).__name__
+    raise ReplyError(
+        f"decide() must return CallTools, FinalAnswer, AskUser or a Reply, but it gave a value of type {found}."
+    )
+
+
+def _calls(decision: CallTools) -> CallTools:
+    thought, calls = _text(decision.thought, "thought"), decision.calls
+    if not isinstance(calls, (tuple, list)):
+        raise ReplyError(f"The calls of CallTools must be a tuple of ToolCall values, not a {type(calls).__name__}.")
+    for call in calls:
+        if not _is_sound(call):
+            return CallTools(thought, tuple(map(_mended, calls)))
+    return decision if thought is decision.thought and type(calls) is tuple else CallTools(thought, tuple(calls))
+
+
+def _is_sound(call: Any) -> bool:
+    """Whether a call can be taken as it is. Most can, so this comes before any mending."""
+    if type(call) is not ToolCall or type(call.name) is not str or type(call.id) is not str:
+        return False
+    if type(call.arguments) is not dict or not (call.name.isascii() and call.id.isascii()):
+        return False
+    for key, value in call.arguments.items():
+        if type(key) is not str or type(value) not in _PLAIN or not key.isascii():
+            return False
+        if type(value) is str and not value.isascii():
+            return False
+    return True
+
+
+def _mended(call: Any) -> ToolCall:
+    if not isinstance(call, ToolCall):
+        raise ReplyError(f"The calls of CallTools must be ToolCall values, not a {type(call).__name__}.")
+    if not isinstance(call.name, str) or not isinstance(call.id, str):
+        raise ReplyError("The name and the id of a tool call must be texts.")
+    arguments = json_safe(call.arguments)
+    if not isinstance(arguments, (dict, str)):
+        arguments = {} if arguments is None else dumps(arguments)
+    return ToolCall(_text(call.name, "name"), arguments, _text(call.id, "id"), bool(call.truncated))
+
+
+def _text(value: Any, what: str) -> str:
+    """A text as it is, None as an empty one; text that cannot be encoded with the bad letters replaced."""
+    if type(value) is str:
+        return value if value.isascii() else _encodable(value)
+    if value is None and what == "thought":
+        return ""
+    if isinstance(value, str):
+        return _encodable(str(value))
+    raise ReplyError(f"The {what} must be a text, but it is a value of type {type(value).__name__}.")
+
+
+def _encodable(text: str) -> str:
+    safe = json_safe(text)
+    return text if safe == text else str(safe)

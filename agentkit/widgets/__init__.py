@@ -1,0 +1,25 @@
+"""Everything a learner looks at that moves. Nothing in the core imports this package.
+
+Each function returns an ipywidgets container. In a cell it leaves three forms of itself: the widget for a live
+notebook, HTML for GitHub and for a closed notebook, and text for a screen reader and for comparison. They say the same.
+"""
+
+from __future__ import annotations
+
+from agentkit.widgets.approval import approval_panel
+from agentkit.widgets.ask import ask_box
+from agentkit.widgets.be_the_model import be_the_model
+from agentkit.widgets.comparison import compare_runs
+from agentkit.widgets.explorer import registry_explorer
+from agentkit.widgets.player import player
+from agentkit.widgets.window import memory_window
+
+__all__ = [
+    "approval_panel",
+    "ask_box",
+    "be_the_model",
+    "compare_runs",
+    "memory_window",
+    "player",
+    "registry_explorer",
+]
