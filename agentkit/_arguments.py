@@ -33,7 +33,7 @@ def parse_arguments(call: ToolCall) -> dict[str, Any]:
             "truncated", "The call was cut off before its arguments were complete.", "Send a smaller call."
         )
     value: Any = call.arguments
-    if type(value) is dict and all(map(_is_text, value)):
+    if type(value) is dict:
         return value
     for _ in range(3):  # text, text in a text, and once more
         if not isinstance(value, str):
@@ -47,13 +47,7 @@ def parse_arguments(call: ToolCall) -> dict[str, Any]:
             f"The arguments must be a JSON object, but they are {short(value)}.",
             'Send {"name": value, …}.',
         )
-    if not all(map(_is_text, value)):
-        raise BadArguments("bad_arguments", "The names of the arguments must be strings.", 'Send {"name": value, …}.')
     return dict(value)
-
-
-def _is_text(key: object) -> bool:
-    return isinstance(key, str)
 
 
 def _load(text: str) -> Any:

@@ -78,7 +78,7 @@ def drive(agent: Agent, log: Log, loop: Loop, streaming: bool) -> Generator[Text
     answer: Any = None
     try:
         while True:
-            asked = _advance(loop, answer)
+            asked = loop.send(answer)
             answer = None
             if isinstance(asked, RunTools):
                 answer = _run_tools(agent, asked, log)
@@ -86,11 +86,11 @@ def drive(agent: Agent, log: Log, loop: Loop, streaming: bool) -> Generator[Text
                 try:
                     answer = (yield from _stream(agent, asked)) if streaming else _decide(agent, asked)
                 except AgentkitError as error:
-                    answer = error
-            elif isinstance(asked, Run):
-                return asked
+                    loop.throw(error)
             elif streaming:
                 yield asked
+    except StopIteration as stop:
+        return _ended(stop, log)
     except BaseException as error:
         _carry(error, log)
         raise
@@ -101,7 +101,7 @@ async def adrive(agent: Agent, log: Log, loop: Loop) -> Run:
     answer: Any = None
     try:
         while True:
-            asked = _advance(loop, answer)
+            asked = loop.send(answer)
             answer = None
             if isinstance(asked, RunTools):
                 answer = await _arun_tools(agent, asked, log)
@@ -109,28 +109,25 @@ async def adrive(agent: Agent, log: Log, loop: Loop) -> Run:
                 try:
                     answer = await _adecide(agent, asked)
                 except AgentkitError as error:
-                    answer = error
-            elif isinstance(asked, Run):
-                return asked
+                    loop.throw(error)
+    except StopIteration as stop:
+        return _ended(stop, log)
     except BaseException as error:
         _carry(error, log)
         raise
 
 
-def _advance(loop: Loop, answer: Any) -> AskModel | RunTools | Step | Run:
-    """The next request of the loop, or the run when it has ended. An error of the model is raised inside the loop."""
-    try:
-        return loop.throw(answer) if isinstance(answer, AgentkitError) else loop.send(answer)
-    except StopIteration as stop:
-        run: Run = stop.value
-        return run
+def _ended(stop: StopIteration, log: Log) -> Run:
+    """The run that the loop returned. A StopIteration that came from elsewhere is an error like any other."""
+    if isinstance(stop.value, Run):
+        return stop.value
+    error = RuntimeError("Something that the loop uses raised StopIteration.")
+    _carry(error, log)
+    raise error from stop
 
 
 def _decide(agent: Agent, asked: AskModel) -> Reply | Pause:
-    try:
-        return as_reply(agent.model.decide(asked.messages, asked.tools))
-    except StopIteration as error:  # inside generators it would mean "finished"
-        raise RuntimeError("The model raised StopIteration: it has no decision left.") from error
+    return as_reply(agent.model.decide(asked.messages, asked.tools))
 
 
 def _stream(agent: Agent, asked: AskModel) -> Generator[TextDelta, None, Reply | Pause]:

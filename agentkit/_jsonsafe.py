@@ -65,7 +65,9 @@ def _composed(value: Any, depth: int) -> Any:
         items = [json_safe(item, depth + 1) for item in islice(value, MAX_ITEMS)]
         return sorted(items, key=lambda item: (type(item).__name__, dumps(item)))
     if isinstance(value, (Sequence, types.GeneratorType, Iterator)) and not isinstance(value, str):
-        return [json_safe(item, depth + 1) for item in islice(value, MAX_ITEMS)]
+        items = [json_safe(item, depth + 1) for item in islice(value, MAX_ITEMS)]
+        left = len(value) - MAX_ITEMS if isinstance(value, Sequence) else 0
+        return [*items, f"… and {left:,} more items"] if left > 0 else items
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: json_safe(getattr(value, field.name), depth + 1) for field in dataclasses.fields(value)}
     if hasattr(value, "model_dump"):

@@ -33,6 +33,7 @@ from agentkit.messages import (
 )  # fmt: skip
 
 Verdict = bool | str | Mapping[str, Any]
+_Round = tuple[str, Any, Any, ErrorDetail | None]  # name and arguments of a call, data and error of its result
 
 
 def new_id() -> str:
@@ -71,7 +72,7 @@ class Log:
         self.approved: set[str] = set()
         self.given: Reply | None = None
         self.same = 0
-        self._round: tuple[Sequence[ToolCall], Sequence[ToolResult]] = ((), ())
+        self._round: list[_Round] = []
         self.nudged = False
         self._sent: tuple[int | Message, ...] | None = None
         self._positions: dict[int, int] = {}  # id(message) -> place, filled when a view is partial
@@ -139,7 +140,6 @@ class Log:
         """Put one result for each pending call into the history, in the order of the calls, and close the step."""
         ordered = self._in_order(results)
         self.same = self.same + 1 if self._repeats(ordered) else 0
-        self._round = (self.pending, ordered)
         if self.same and self.same == rounds - 1:
             note = "You have made this same call several times with the same result. Do something else, or answer."
             ordered[-1] = replace(ordered[-1], note=f"{ordered[-1].note} {note}".strip())
@@ -210,13 +210,14 @@ class Log:
 
     def _repeats(self, results: Sequence[ToolResult]) -> bool:
         """Whether the pending calls and their results are those of the round before."""
-        calls, known = self._round
-        if len(known) != len(results) or not known:
-            return False
-        for before, now in zip(calls, self.pending, strict=True):
-            if before.name != now.name or not _equal(before, now):
-                return False
-        return all(old.data == new.data and old.error == new.error for old, new in zip(known, results, strict=True))
+        before, self._round = (
+            self._round,
+            [
+                (call.name, call.arguments, result.data, result.error)
+                for call, result in zip(self.pending, results, strict=True)
+            ],
+        )
+        return before == self._round or _alike(before, self._round)
 
     # --- judging from outside ----------------------------------------------------------------------------------------
 
@@ -289,16 +290,19 @@ class Log:
         return self.run("stopped", reason, error=error)
 
 
-def _equal(a: ToolCall, b: ToolCall) -> bool:
-    """Whether two calls have equal arguments, whether they are written as text or not."""
-    if a.arguments == b.arguments:
-        return True
-    if not (isinstance(a.arguments, str) or isinstance(b.arguments, str)):
+def _alike(before: Sequence[_Round], now: Sequence[_Round]) -> bool:
+    """Whether two rounds differ only in how their arguments are written: as an object, or as text."""
+    if len(before) != len(now) or not any(isinstance(round_[1], str) for round_ in (*before, *now)):
         return False
     try:
-        return canonical(parse_arguments(a)) == canonical(parse_arguments(b))
+        return [_canonical(round_) for round_ in before] == [_canonical(round_) for round_ in now]
     except BadArguments:
         return False
+
+
+def _canonical(round_: _Round) -> tuple[Any, ...]:
+    name, arguments, data, error = round_
+    return name, canonical(parse_arguments(ToolCall(name, arguments))), data, error
 
 
 def _ids(calls: Sequence[ToolCall]) -> set[str]:

@@ -12,7 +12,7 @@ from agentkit._jsonsafe import dumps, json_safe
 from agentkit.errors import ReplyError
 from agentkit.messages import AskUser, CallTools, Decision, FinalAnswer, Pause, Reply, ToolCall
 
-_PLAIN = (str, int, bool, type(None))
+_PLAIN = (int, bool, type(None))
 
 
 def as_reply(found: Any) -> Reply | Pause:
@@ -58,16 +58,18 @@ def _calls(decision: CallTools) -> CallTools:
 
 def _is_sound(call: Any) -> bool:
     """Whether a call can be taken as it is. Most can, so this comes before any mending."""
-    if type(call) is not ToolCall or type(call.name) is not str or type(call.id) is not str:
+    if type(call) is not ToolCall or type(call.arguments) is not dict:
         return False
-    if type(call.arguments) is not dict or not (call.name.isascii() and call.id.isascii()):
+    texts = [call.name, call.id, *call.arguments]
+    for value in call.arguments.values():
+        if type(value) is str:
+            texts.append(value)
+        elif type(value) not in _PLAIN:
+            return False
+    try:
+        return "".join(texts).isascii()
+    except TypeError:  # one of them is no text
         return False
-    for key, value in call.arguments.items():
-        if type(key) is not str or type(value) not in _PLAIN or not key.isascii():
-            return False
-        if type(value) is str and not value.isascii():
-            return False
-    return True
 
 
 def _mended(call: Any) -> ToolCall:

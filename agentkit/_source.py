@@ -15,7 +15,7 @@ from typing import Any
 from agentkit._text import Shown
 from agentkit.errors import DefinitionError, did_you_mean
 
-PRE = "overflow-x:auto;border-left:4px solid rgba(128,128,128,0.5);padding:2px 0 2px 10px;margin:4px 0"
+PRE = "font-family:monospace;overflow-x:auto;border-left:4px solid rgba(128,128,128,0.5);padding:2px 0 2px 10px;margin:4px 0"
 
 
 def source(obj: object, only: str | None = None) -> Shown:

@@ -79,7 +79,7 @@ class Memory:
             messages = _window(messages, self.max_messages, lambda message: 1, "messages")
         if self.max_tokens is not None:
             room = self.max_tokens - tool_tokens(tools)
-            messages = _window(messages, room, message_tokens, "tokens (the tools take their part of the budget)")
+            messages = _window(messages, room, message_tokens, "tokens (what the tools leave of the budget)")
         return messages
 
 
@@ -97,6 +97,7 @@ def units(messages: Sequence[Message]) -> Iterator[range]:
 def _window(messages: Sequence[Message], room: int, size: Any, words: str) -> Sequence[Message]:
     """The pinned messages and the newest units that fit into ``room``."""
     keep = set(pinned(messages))
+    limit = room
     room -= sum(size(messages[i]) for i in keep)
     for newest, unit in enumerate(units(messages)):
         fresh = [i for i in unit if i not in keep]
@@ -104,7 +105,7 @@ def _window(messages: Sequence[Message], room: int, size: Any, words: str) -> Se
         if room < 0:
             if newest == 0:
                 raise ContextFullError(
-                    f"The system prompt, the goal and the newest messages do not fit into the limit of {words}. "
+                    f"The system prompt, the goal and the newest messages do not fit into {max(limit, 0)} {words}. "
                     "Raise the limit, shorten the goal, or let tools return less."
                 )
             break

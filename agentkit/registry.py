@@ -68,6 +68,7 @@ class Registry:
         self._permissions = frozenset(permissions)
         self._result_limit = result_limit
         self._ledger = Ledger()
+        self._asking = False  # whether any tool needs approval
         self.late: deque[ToolResult] = deque(maxlen=100)  # answers that came after their deadline, for whoever looks
         for item in tools:
             self.add(item)
@@ -88,6 +89,7 @@ class Registry:
             )
         self._tools[made.name] = made
         self._wire_names[wire_name(made.name)] = made.name
+        self._asking = any(item.approval for item in self)
         return made
 
     def get(self, name: str) -> Tool:
@@ -136,8 +138,7 @@ class Registry:
 
     def needs_approval(self, call: ToolCall) -> bool:
         """Whether this call would run if only a person approved it."""
-        found = self._find(call.name)
-        if found is None or not found.approval:
+        if not self._asking:
             return False
         try:
             self._check(call, approved=False)
@@ -281,7 +282,9 @@ class Registry:
         except ArgumentsError as problem:
             raise _Refusal("bad_arguments", mask_text(str(problem)), "Correct the arguments and call again.") from None
         except Exception:
-            raise _Refusal("bad_arguments", "The arguments could not be checked against the schema.") from None
+            raise _Refusal(
+                "bad_arguments", "The arguments could not be checked.", 'Send one JSON object: {"name": value, …}.'
+            ) from None
 
     def _run(self, ready: _Ready) -> Any:
         """Run in this thread, unless a deadline or an async tool asks for another one."""

@@ -238,7 +238,12 @@ def histories(draw: st.DrawFn, max_turns: int = 6) -> tuple[Message, ...]:
     return tuple(made)
 
 
+observed = st.sampled_from(
+    [None, 1, "x", "한국어 " * 30, {"a": [1, {"b": None}]}, ["y"] * 40, "🔥", {"text": "z" * 200}]
+)
+
+
 def result_of(item: ToolCall) -> st.SearchStrategy[ToolResult]:
-    good = st.builds(ToolResult, st.just(item.id), st.just(item.name), json_values)
-    bad = st.builds(ToolResult, st.just(item.id), st.just(item.name), error=st.just(ErrorDetail("tool_failed", "No.")))
-    return good | bad
+    good = st.builds(ToolResult, st.just(item.id), st.just(item.name), observed)
+    bad = st.just(ToolResult(item.id, item.name, error=ErrorDetail("tool_failed", "No.")))
+    return st.one_of(good, good, bad)

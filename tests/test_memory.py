@@ -52,7 +52,7 @@ class TestLimits:
         assert list(Memory(max_messages=7).view(history)) == [*history[:2], *history[-4:]]
 
     def test_tools_and_system_prompt_take_their_part(self) -> None:
-        history = tuple(conversation(5))
+        history = tuple(conversation(30))
         whole = Memory(max_tokens=cost(history)).view(history)
         fewer = Memory(max_tokens=cost(history)).view(history, SPECS)
         assert whole is history and len(fewer) < len(whole)
@@ -136,7 +136,7 @@ def test_any_window_of_any_history(
     assert all(any(message is kept for kept in view) for message in required(history))
     assert problems(view) == []
     if most is None or len(history) <= most:
-        assert tokens is not None and cost(history, specs) > tokens or view is history
+        assert (tokens is not None and cost(history, specs) > tokens) or view is history
 
 
 def required(history: Sequence[Message]) -> list[Message]:
@@ -164,7 +164,7 @@ class TestEstimate:
     @profile(60)
     @given(st.text(st.characters(), max_size=50), st.text(st.characters(), max_size=50))
     def test_longer_texts_never_have_fewer_tokens(self, one: str, two: str) -> None:
-        assert max(estimate_tokens(one), estimate_tokens(two)) <= estimate_tokens(one + two) <= len((one + two)) * 4
+        assert max(estimate_tokens(one), estimate_tokens(two)) <= estimate_tokens(one + two) <= len(one + two) * 4
 
     def test_calls_results_and_tools_are_counted(self) -> None:
         plain = message_tokens(Message("assistant", "x"))

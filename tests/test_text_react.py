@@ -156,8 +156,8 @@ class TestParse:
             assert str(error).endswith(".")
         else:
             assert (
-                isinstance(found, FinalAnswer)
-                and found.text.strip()
-                or isinstance(found, CallTools)
-                and found.calls[0].name
+                (isinstance(found, FinalAnswer)
+                and found.text.strip())
+                or (isinstance(found, CallTools)
+                and found.calls[0].name)
             )

@@ -87,8 +87,12 @@ def check_answer_turns(answer: Any) -> None:
     days = (max(stated) - date.fromisoformat(order["delivered_on"])).days
     if days < 0:
         raise CheckFailed(f"{max(stated)} is before the delivery on {order['delivered_on']}; choose a later date")
-    expect(days > window, f"on {max(stated)} only {days} days have passed, and {window} are allowed; choose a later date")
-    expect(f"{days}" in str(run.answer), f"{days} days have passed, but the answer does not say so; ask about the refund")
+    expect(
+        days > window, f"on {max(stated)} only {days} days have passed, and {window} are allowed; choose a later date"
+    )
+    expect(
+        f"{days}" in str(run.answer), f"{days} days have passed, but the answer does not say so; ask about the refund"
+    )
 
 
 def check_asks_back(answer: Any) -> None:
@@ -146,8 +150,12 @@ LATER = Exercise(
     solution='run_later = agent.run("Can my order A100 be refunded? Today is 2026-11-05.")\n',
     why="the tools returned the same data as before, and another date led to another conclusion.",
     known_wrong=(
-        Wrong('run_later = agent.run("Can my order A100 be refunded? Today is 2026-10-31.")\n', "only 30 days have passed"),
-        Wrong('run_later = agent.run("Can my order A100 be refunded? Today is 2026-09-13.")\n', "is before the delivery"),
+        Wrong(
+            'run_later = agent.run("Can my order A100 be refunded? Today is 2026-10-31.")\n', "only 30 days have passed"
+        ),
+        Wrong(
+            'run_later = agent.run("Can my order A100 be refunded? Today is 2026-09-13.")\n', "is before the delivery"
+        ),
         Wrong('run_later = agent.run("Can my order A103 be refunded? Today is 2026-10-13.")\n', "did not look up A100"),
         Wrong('run_later = agent.run("Can my order A100 be refunded?")\n', "states no date"),
     ),
@@ -169,7 +177,9 @@ ASK_BACK = Exercise(
     known_wrong=(
         Wrong('run_asking = agent.run("Can my order A101 be refunded? Today is 2026-10-13.")\n', "the agent answered"),
         Wrong('run_asking = agent.run("Please refund order A100, 250000 KRW.")\n', "waits for a person to approve"),
-        Wrong('run_asking = Agent(get_model("human"), orders.make_tools()).run("Where is it?")\n', "waits for you to play"),
+        Wrong(
+            'run_asking = Agent(get_model("human"), orders.make_tools()).run("Where is it?")\n', "waits for you to play"
+        ),
         Wrong('run_asking = agent.run("Can my order be refunded?").question\n', "this is a text"),
     ),
 )

@@ -58,13 +58,13 @@ DECIDE = Exercise(
         'Then the result is `history[-1]["result"]`, and the place is its `["location"]`.',
     ),
     setup="import re\n",
-    solution='''\
+    solution="""\
 def decide_parcel(history):
     if len(history) == 1:
         code = re.search(r"A\\d{3}", history[0]["goal"]).group()
         return {"tool": "track_shipment", "arguments": {"order_id": code}}
     return {"answer": f"Your parcel is at {history[-1]['result']['location']}."}
-''',
+""",
     why="the same function gives another decision because the history has grown: that is all the memory it has.",
     known_wrong=(
         Wrong(

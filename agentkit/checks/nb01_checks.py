@@ -28,7 +28,11 @@ def check_tools_called(tools_called: Any) -> None:
     cases: tuple[tuple[list[Entry], list[str], str], ...] = (
         ([goal, look, policy, answer], ["lookup_order", "refund_policy"], "two tools were called"),
         ([goal], [], "no tool was called yet"),
-        ([goal, look, look, answer], ["lookup_order", "lookup_order"], "a tool that was called twice stands there twice"),
+        (
+            [goal, look, look, answer],
+            ["lookup_order", "lookup_order"],
+            "a tool that was called twice stands there twice",
+        ),
         ([goal, policy, look], ["refund_policy", "lookup_order"], "the names stand in the order of the calls"),
     )
     for history, wanted, why in cases:

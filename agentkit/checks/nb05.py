@@ -277,21 +277,21 @@ WHAT_IF = Exercise(
     ),
     setup=FORKED_SOURCE,
     solution="""\
-first = clerk().run("Can my order A100 be refunded? Today is 2026-10-13.")
+first = desk_agent().run("Can my order A100 be refunded? Today is 2026-10-13.")
 call = next(call for call in first.steps[0].calls if call.name == "lookup_order")
 data = next(result.data for result in first.steps[0].results if result.call_id == call.id)
-second = clerk().resume(first.fork(1, observations={call.id: {**data, "status": "cancelled", "delivered_on": None}}))
+second = desk_agent().resume(first.fork(1, observations={call.id: {**data, "status": "cancelled", "delivered_on": None}}))
 pair = (first, second)
 """,
     why="the loop starts from any history, so a changed observation is all that a what-if needs.",
     known_wrong=(
-        Wrong('run = clerk().run("Where is my order A101?")\npair = (run, run)\n', "the same run twice"),
+        Wrong('run = desk_agent().run("Where is my order A101?")\npair = (run, run)\n', "the same run twice"),
         Wrong(
-            'pair = (clerk().run("Where is my order A101?"), clerk().run("Where is my order A114?"))\n', "is not a fork"
+            'pair = (desk_agent().run("Where is my order A101?"), desk_agent().run("Where is my order A114?"))\n', "is not a fork"
         ),
-        Wrong('pair = clerk().run("Where is my order A101?")\n', "a pair of two runs"),
+        Wrong('pair = desk_agent().run("Where is my order A101?")\n', "a pair of two runs"),
         Wrong(
-            'run = clerk().run("Where is my order A101?")\n'
+            'run = desk_agent().run("Where is my order A101?")\n'
             "call = run.steps[0].calls[0]\npair = (run, run.fork(1, observations={call.id: {}}))\n",
             "has not been resumed",
         ),

@@ -17,7 +17,7 @@ from agentkit import Agent, get_model
 from agentkit.worlds import orders
 
 
-def clerk():
+def desk_agent():
     return Agent(get_model("offline", rules=orders.rules), orders.make_tools(), system=orders.system)
 """
 

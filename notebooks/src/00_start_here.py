@@ -51,7 +51,8 @@ alone.run(question).answer
 # An **agent** is a model in a loop, with **tools**: functions that it may ask for. The desk of this shop has eight.
 
 # %%
-table([[tool.name, tool.description.split(". ")[0]] for tool in orders.make_tools()], ["tool", "what it says about itself"])
+rows = [[tool.name, tool.description.split(". ")[0]] for tool in orders.make_tools()]
+table(rows, ["tool", "what it says about itself"])
 
 # %% [markdown]
 # Now the same question, to the same model, with these tools. The last line of the cell is the **run**: everything that happened.

@@ -100,7 +100,9 @@ workflow(question, desk)
 # **Before you run the next cell:** two more customers write. What does the workflow do with each of their questions?
 
 # %%
-for other in ("Where is my order A101?", "Which of A100 and A103 can be refunded? Today is 2026-10-13."):
+one_place = "Where is my order A101?"
+two_orders = "Which of A100 and A103 can be refunded? Today is 2026-10-13."
+for other in (one_place, two_orders):
     try:
         print(workflow(other, desk))
     except AttributeError:
@@ -128,7 +130,11 @@ def days_between(start, end):
     return (date.fromisoformat(end) - date.fromisoformat(start)).days
 
 
-tools = {"lookup_order": desk.lookup_order, "refund_policy": desk.refund_policy, "days_between": days_between}
+tools = {
+    "lookup_order": desk.lookup_order,
+    "refund_policy": desk.refund_policy,
+    "days_between": days_between,
+}
 
 # %% [markdown]
 # Now the part that decides. It reads the history and returns *one* next step, as a dictionary: a tool with its arguments, or an answer. It
@@ -148,7 +154,8 @@ def decide(history):
         delivered = seen["lookup_order"]["delivered_on"]
         return {"tool": "days_between", "arguments": {"start": delivered, "end": today}}
     days, window = seen["days_between"], seen["refund_policy"]["window_days"]
-    return {"answer": f"{'Yes' if days <= window else 'No'}: {days} days have passed, {window} are allowed."}
+    verdict = "Yes" if days <= window else "No"
+    return {"answer": f"{verdict}: {days} days have passed, {window} are allowed."}
 
 
 decide(history)
@@ -187,7 +194,8 @@ for entry in my_loop(decide, tools, question):
     print(entry)
 
 # %% [markdown]
-# Asked four times: three tools and the answer. These are the **four parts** of every agent.
+# Asked four times: three tools and the answer. An **agent** is a model in such a loop: it acts, observes what came of it, and reasons about the
+# next step. It has four parts.
 #
 # | part | here | what it does |
 # |---|---|---|
@@ -197,8 +205,8 @@ for entry in my_loop(decide, tools, question):
 # | loop | `my_loop` | asks, runs, writes down, and stops |
 
 # %% [markdown]
-# Be honest: our `decide` is as rigid as the workflow. But now all that is rigid stands in *one* function, and you can replace it. Put a
-# model there, which reads any question and any set of tools, and you have an **agent**.
+# To be honest: our `decide` is as rigid as the workflow. But now all that is rigid stands in *one* function, and you can replace it. Put a
+# model there that reads any question and any set of tools, and the rigid part is gone.
 #
 # ## The same piece in agentkit
 #
@@ -296,13 +304,13 @@ rows = [
 table(rows, ["way", "lines you write", "model calls", "tool calls", "tokens (estimated)"])
 
 # %% [markdown]
-# The agent is the most expensive by far: in each step the model reads the whole history and all tool descriptions again. What do you get for
-# it? Change the question. The world `orders` brings **goals**: questions together with what a good answer must contain.
+# (The lines of `agentkit` and of the tools are not counted.) The agent is the most expensive by far: in each step the model reads the whole
+# history and all tool descriptions again. What do you get for it? Change the question. The world `orders` brings **goals**: questions together with what a good answer must contain.
 
 # %%
 wanted = (
-    "refund-a100", "refund-a103-day-after", "refund-a102-last-day", "ko-refund-a100", "where-a101", "refund-two",
-    "two-where-refund", "ask-refund",
+    "refund-a100", "refund-a103-day-after", "refund-a102-last-day", "ko-refund-a100",
+    "where-a101", "refund-two", "two-where-refund", "ask-refund",
 )
 goals = [goal for goal in orders.goals if goal.id in wanted]
 for goal in goals:
@@ -330,7 +338,11 @@ def judge(way, goal):
 # **Before you run the next cell:** how many of the eight does each way survive?
 
 # %%
-ways = {"single call": single_call, "workflow": lambda text: workflow(text, desk), "agent": ask_agent}
+ways = {
+    "single call": single_call,
+    "workflow": lambda text: workflow(text, desk),
+    "agent": ask_agent,
+}
 rows = [[goal.text, *(judge(way, goal) for way in ways.values())] for goal in goals]
 survived = [sum(row[place] == "good" for row in rows) for place in (1, 2, 3)]
 table([*rows, [f"survived, of {len(goals)}", *survived]], ["question", *ways])
@@ -352,18 +364,18 @@ table([*rows, [f"survived, of {len(goals)}", *survived]], ["question", *ways])
 codes = ["A100", "A102", "A103", "A106", "A109", "A110", "A112", "A116", "A118", "A120"]
 by_rule = [refund_rule(code, "2026-10-13", desk) for code in codes]
 runs = [agent.run(f"Can order {code} be refunded? Today is 2026-10-13.") for code in codes]
-same = sum(rule.startswith("Yes") == run.answer.startswith("Yes") for rule, run in zip(by_rule, runs, strict=True))
-print(f"the same verdict: {same} of {len(codes)}")
+pairs = [(rule[:3] == "Yes", run.answer[:3] == "Yes") for rule, run in zip(by_rule, runs, strict=True)]
+print(f"refundable: {sum(rule for rule, _ in pairs)} of {len(codes)}")
+print(f"the same verdict: {sum(rule == answer for rule, answer in pairs)} of {len(codes)}")
 
 # %% [markdown]
 # Whether the verdict is right does not tell the two apart. Look at the price, and at the **paths**: the different series of tools that were used.
 
 # %%
 paths = {tuple(call.name for step in run.steps for call in step.calls) for run in runs}
-rows = [
-    ["fixed code", 0, 0, 1],
-    ["agent", sum(len(run.steps) for run in runs), sum(run.usage.total_tokens for run in runs), len(paths)],
-]
+asked = sum(len(run.steps) for run in runs)
+tokens = sum(run.usage.total_tokens for run in runs)
+rows = [["fixed code", 0, 0, 1], ["agent", asked, tokens, len(paths)]]
 table(rows, ["way", "model calls", "tokens (estimated)", "paths"])
 
 # %% [markdown]
@@ -397,10 +409,12 @@ print("answered:", "answer" in history[-1])
 # %%
 class Restless:
     def decide(self, messages, tools):
-        return CallTools("One more.", (ToolCall("lookup_order", {"order_id": f"A{99 + len(messages) // 2}"}),))
+        code = f"A{100 + len(messages) // 2}"
+        return CallTools("One more.", (ToolCall("lookup_order", {"order_id": code}),))
 
 
-endless = Agent(Restless(), orders.make_tools(), limits=Limits(max_steps=4)).run("Look at everything.")
+limited = Agent(Restless(), orders.make_tools(), limits=Limits(max_steps=4))
+endless = limited.run("Look at everything.")
 print(endless.status, endless.stop_reason, len(endless.steps))
 
 # %% [markdown]
@@ -421,7 +435,7 @@ def forgetful_loop(decide, tools, goal, max_steps=4):
 print(forgetful_loop(decide, tools, question))
 
 # %% [markdown]
-# Symptom: the same call again and again. Cause: the same history leads to the same decision. Here is the real model with a memory that
+# Symptom: the same call again and again. Cause: the same history leads to the same decision. Here is the offline model with a memory that
 # hides all results: a class with one method, `view`, that says what is sent.
 
 # %%
@@ -473,7 +487,8 @@ print("paid back:", shop.lookup_order("A100")["refunded_amount"])
 
 # %%
 shop = orders.open_desk()
-pay = CallTools("It can be refunded, so I pay.", (ToolCall("refund_order", {"order_id": "A100", "amount": 250_000}),))
+call = ToolCall("refund_order", {"order_id": "A100", "amount": 250_000})
+pay = CallTools("It can be refunded, so I pay.", (call,))
 careful = Agent(ScriptedModel([pay]), shop.tools).run(question)
 print(careful.status, careful.stop_reason)
 print("paid back:", shop.lookup_order("A100")["refunded_amount"])

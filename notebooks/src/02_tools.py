@@ -15,10 +15,8 @@
 # %%
 import ast
 import inspect
-import json
 import math
 import operator
-import re
 import threading
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -68,7 +66,7 @@ shop_stock("lamp", "Jongno")
 shop_stock.__name__
 
 # %% [markdown]
-# The second is the **description**: what the tool does, in words. It is all that a model knows when it chooses. The
+# The second is the **description**: what the tool does, in words. It is most of what a model knows when it chooses. The
 # docstring is the natural place for it.
 
 # %%
@@ -291,9 +289,9 @@ Agent(get_model(), [tool(shop_stock)]).run(question)
 #
 # ## The description decides
 #
-# An agent with ten tools makes a choice at each step. What does it choose by? By the description. The offline model in this
-# course lets you watch: its reply carries a **score** for each tool, and a **probability** made from it. We need two small
-# helpers.
+# An agent with ten tools makes a choice at each step. What does it choose by? Above all by the description. The offline
+# model in this course lets you watch: its reply carries a **score** for each tool, and a **probability** made from it. We
+# need two small helpers.
 
 # %%
 def described(name, description):
@@ -387,8 +385,8 @@ axes.legend()
 plt.show()
 
 # %% [markdown]
-# Two tools with the same description cannot be told apart, by no model. Give each its own job, say it in the first
-# sentence, and say what the tool is *not* for when another one is near.
+# No model can tell two tools with the same description apart. Give each its own job, say it in the first sentence, and say
+# what the tool is *not* for when another one is near.
 #
 # ## Failure is part of the design
 #
@@ -407,8 +405,8 @@ print(parcel_stops_vague("A101"))
 print(parcel_stops_vague("A999"))
 
 # %% [markdown]
-# `[]` means "not on its way yet", and `None` means "no such order". The model is told neither. It reads `null` and tells
-# the customer something.
+# `[]` means "not on its way yet", and `None` means "no such order". But nothing says so. The model reads `[]` or `null`,
+# guesses, and tells the customer something.
 #
 # A tool has at least three ways not to give what was asked for: **not found**, **empty**, and **slow**. Each needs a
 # decision, and the docstring tells the model about it.
@@ -451,8 +449,8 @@ eval("250_000 * 0.1 + 3_000")
 
 # %% [markdown]
 # But `eval` runs *any* Python, and the text may come from a web page that the model has read. The next expression is
-# harmless, but it shows the way out of arithmetic: from a number to the classes of Python, and from there to files and
-# processes.
+# harmless, but it shows the way out of arithmetic: from an empty pair of brackets to the classes of Python, and from there
+# to files and processes.
 
 # %%
 eval("().__class__.__base__.__name__")

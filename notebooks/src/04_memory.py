@@ -16,8 +16,8 @@ import math  # for exercise 04.1
 from dataclasses import replace  # for exercise 04.5
 
 from agentkit import (
-    Agent, ContextFullError, ErrorDetail, Limits, Memory, Message, ToolCall, ToolResult, anthropic_problems, estimate_tokens,
-    get_model, openai_problems, to_anthropic, to_openai,
+    Agent, ContextFullError, ErrorDetail, Limits, Memory, Message, ToolCall, ToolResult,
+    anthropic_problems, estimate_tokens, get_model, openai_problems, to_anthropic, to_openai,
 )
 from agentkit.checks import check, memory_contract, quiz
 from agentkit.memory import message_tokens, pinned, tool_tokens, units
@@ -46,14 +46,16 @@ print(run.answer)
 
 # %%
 question = Message("user", "When will my parcel arrive?")
-desk.model.decide([question], run.tools).decision
+decision = desk.model.decide([question], run.tools).decision
+print(type(decision).__name__, "->", decision.question)
 
 # %% [markdown]
 # It asks for the order code. Nothing of the first question is left in it. Now the same question once more, behind the messages
 # of the first run.
 
 # %%
-desk.model.decide([*run.messages, question], run.tools).decision
+decision = desk.model.decide([*run.messages, question], run.tools).decision
+print(type(decision).__name__, "->", decision.text)
 
 # %% [markdown]
 # Same model, same question. Only what was *sent* is different. A model is a function of its input: **what it remembers is what
@@ -90,7 +92,8 @@ def what(message):
     return message.text[:50]
 
 
-table([[place, message.role, what(message)] for place, message in enumerate(history)], ["place", "role", "what"])
+rows = [[place, message.role, what(message)] for place, message in enumerate(history)]
+table(rows, ["place", "role", "what"])
 
 # %% [markdown]
 # ### The same history in two forms
@@ -117,17 +120,18 @@ table([[message["role"], message] for message in to_openai(short)], ["role", "Op
 # %%
 system, turns = to_anthropic(short)
 print("system:", system)
-table([[turn["role"], block] for turn in turns for block in turn["content"]], ["role", "Anthropic: one row for each block"])
+rows = [[turn["role"], block] for turn in turns for block in turn["content"]]
+table(rows, ["role", "Anthropic: one row for each block"])
 
 # %% [markdown]
-# Three: a user message, an assistant message with two blocks, and one user message with three.
+# Three. The last one holds both results and the question.
 #
 # | | OpenAI | Anthropic |
 # |---|---|---|
-# | system prompt | the first message | a field of its own, beside the messages |
-# | a call | `tool_calls`; its arguments are JSON *text* | a block `tool_use`; its input is an *object* |
-# | a result | a message with the role `tool`, one for each | a block `tool_result`, first in the next *user* message |
-# | a call without words | `content` is null | there is no text block |
+# | system prompt | the first message | a field beside the messages |
+# | a call | `tool_calls`; arguments as JSON *text* | a `tool_use` block; input as an *object* |
+# | a result | a message of its own, role `tool` | a `tool_result` block, first in the next *user* message |
+# | a call without words | `content` is null | no text block |
 # | a failed call | only its text says so | `is_error` says so too |
 #
 # Both demand one thing: **each call is answered by one result, before anything else is said**.
@@ -164,13 +168,13 @@ rows = []
 for limit in range(1, len(history) + 1):
     view = last_messages(history, limit)
     refused = openai_problems(to_openai(view)) or anthropic_problems(to_anthropic(view)[1])
-    goals = [message.text for message in view if message.role == "user"]
-    rows.append([limit, "refused" if refused else "accepted", view[0].role == "system", goal in goals])
+    texts = [message.text for message in view]
+    rows.append([limit, "refused" if refused else "accepted", view[0].role == "system", run.goal in texts])
 table(rows, ["limit", "by the providers", "has the system prompt", "has the latest goal"])
 
 # %% [markdown]
-# Five of sixteen are refused. That is why the bug survives its tests: most limits work, until the conversation has another
-# length. The accepted ones have faults too. Only the last one still has the system prompt, and with a limit below 4
+# About every third is refused. That is why the bug survives its tests: most limits work, until the conversation has another
+# length. The accepted ones have faults too. Only the last one still has the system prompt, and with a very small limit
 # even the question itself is gone.
 #
 # ### Units
@@ -236,7 +240,8 @@ memory_contract(my_window)
 # ### Look
 #
 # Move the slider from a small window to a large one. The rows show what is sent, what is dropped, and which unit each message
-# belongs to. Watch unit 3: one message with two calls and its two results, which come and go together.
+# belongs to (here messages are counted from 1). Watch unit 3: one message with two calls and its two results, which come
+# and go together.
 
 # %%
 memory_window(history, range(5, 17))
@@ -256,11 +261,12 @@ for script, text in texts.items():
 table(rows, ["script", "text", "characters", "characters / 4", "bytes", "bytes / 4"])
 
 # %% [markdown]
-# For English both agree. For Korean and emoji they do not. A Korean syllable is about one token in most tokenizers,
-# sometimes more, so the text has about 14 syllables and about 14 tokens. Characters divided by four
+# For English both agree. For Korean and emoji they do not. A Korean syllable is roughly one token, less with newer
+# tokenizers and more with older ones. The Korean text has 14 syllables, so expect about 14 tokens. Characters divided by four
 # say less than five.
 #
-# Bytes divided by four are much nearer, because a syllable has three bytes. It is still an **estimate**: leave some room.
+# Bytes divided by four are much nearer, because a syllable has three bytes. It is still an **estimate**, not a
+# count: leave room.
 #
 # Your window needs one change: instead of counting each message as one, it adds up sizes.
 
@@ -289,7 +295,7 @@ print("history:", sum(map(message_tokens, history)), "tokens")
 print("tools:  ", tool_tokens(desk.registry.specs()), "tokens")
 
 # %% [markdown]
-# The tools are the larger part, and they come again with each request. What is left for messages is the **budget**: the limit
+# The eight tools take about as much as the whole conversation, and they come again with each request. What is left for messages is the **budget**: the limit
 # minus the tools (notebook 09 subtracts more).
 #
 # ## The same piece in agentkit
@@ -329,8 +335,8 @@ for goal in (orders.GOAL_REFUND, "Where is my order A101?", "What did order A103
     print([len(run.sent(step.number)) for step in run.steps], "of", len(talk), run.answer[:60])
 
 # %% [markdown]
-# The agent kept 16 messages and sent ten at most. `run.sent(k)` gives what the model saw at step `k`. Here is the
-# last step of the last question: the two pinned messages, a gap, and the newest units.
+# The agent keeps every message and sends ten at most. `run.sent(k)` gives what the model saw at step `k`. Here is the
+# last step of the last question: the system prompt and the first goal, a gap, and the newest units.
 
 # %%
 table([[message.role, what(message)] for message in run.sent(2)], ["role", "what"])
@@ -341,7 +347,7 @@ table([[message.role, what(message)] for message in run.sent(2)], ["role", "what
 
 # %%
 try:
-    Memory(max_messages=4).view(history)
+    Memory(max_messages=3).view(history)
 except ContextFullError as error:
     print(error)
 
@@ -355,14 +361,15 @@ print(full.status, full.stop_reason, len(full.messages))
 # %% [markdown]
 # One more limit is worth a look: a window that is smaller than the work. The refund question needs three results at the same time.
 #
-# **Before you run the next cell:** with six messages the system prompt, the goal and the newest unit fit. What will the
+# **Before you run the next cell:** the system prompt, the goal and the newest unit fit into six messages. What will the
 # agent do?
 
 # %%
-small = help_desk(memory=Memory(max_messages=5), limits=Limits(max_steps=6)).run(orders.GOAL_REFUND)
+small = help_desk(memory=Memory(max_messages=6), limits=Limits(max_steps=6)).run(orders.GOAL_REFUND)
 print(small.stop_reason)
 for step in small.steps:
-    print(step.number, len(run.messages[:step.seen]), [call.name for call in step.calls])
+    sent, called = small.sent(step.number), [call.name for call in step.calls]
+    print(f"step {step.number}: {len(sent)} of {step.seen} messages sent, calls", called)
 
 # %% [markdown]
 # It goes round in circles: each new result pushes out an older one, so the agent looks that up again. Every single request was
@@ -394,9 +401,12 @@ print([call.name for step in blind.steps for call in step.calls])
 # %%
 letter = "주문 A100의 상품에 흠집이 있어서 환불을 받고 싶습니다. " * 25
 syllables = sum("가" <= character <= "힣" for character in letter)
-print("characters / 4:", len(letter) // 4, "-> fits into 400")
-print("bytes / 4:     ", estimate_tokens(letter), "-> does not fit")
-print("Korean syllables alone:", syllables)
+measured = [
+    ("characters / 4", len(letter) // 4),
+    ("bytes / 4", estimate_tokens(letter)),
+    ("one for each syllable", syllables),
+]
+table([[name, number, number <= 400] for name, number in measured], ["measure", "tokens", "fits into 400"])
 
 # %% [markdown]
 # The symptom: the provider refuses requests that your program thought small, and only for some customers. The cause: a
@@ -429,11 +439,12 @@ for memory in (NewestOnly(), Memory(max_messages=8)):
 
 # %%
 listing = help_desk().run("Please list all my orders.")
-before = 0
+rows, before = [], 0
 for step in listing.steps:
     now = step.reply.usage.input_tokens
-    print(f"step {step.number}: the request before had {before}, so send everything; this one has {now}")
+    rows.append([step.number, before, before < 1200, now, now < 1200])
     before = now
+table(rows, ["step", "the request before", "below the limit", "this request", "below the limit"])
 
 # %% [markdown]
 # The second request holds a long result that no earlier number could know, and it is over the limit. The cure: measure what

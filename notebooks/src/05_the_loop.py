@@ -24,8 +24,7 @@ from agentkit import (
 from agentkit.checks import check, hint, loop_contract, quiz, react_parser_contract, solution
 from agentkit.loop import think_act_observe
 from agentkit.show import compare, source, table
-from agentkit.widgets.approval import approval_panel
-from agentkit.widgets.be_the_model import be_the_model
+from agentkit.widgets import approval_panel, be_the_model
 from agentkit.worlds import orders
 
 # %% [markdown]

@@ -10,8 +10,8 @@ from agentkit.models.offline.history import Outcome
 from agentkit.models.offline.language import split_name, words_of
 from agentkit.models.offline.lexicon import lexicon, stem
 from agentkit.models.offline.needs import Need
-from agentkit.models.offline.plan import Plan
 from agentkit.models.offline.phrases import say
+from agentkit.models.offline.plan import Plan
 from agentkit.models.offline.schema import Parameter, ToolView
 
 MOST = 12  # values of one observation that are told
@@ -28,7 +28,9 @@ def concluded(
         try:
             found = rule(facts)
         except Exception as error:
-            return observed(plan, language), (say(language, "rule_failed", rule=_name(rule), error=type(error).__name__),)
+            return observed(plan, language), (
+                say(language, "rule_failed", rule=_name(rule), error=type(error).__name__),
+            )
         if found is not None:
             told = [failed(outcome, language) for outcome in refused if _code(outcome) not in found.evidence]
             return " ".join([found.text, *told]), found.evidence
@@ -105,7 +107,9 @@ def _object(data: Mapping[str, Any], arguments: Mapping[str, Any], need: Need, l
     wanted = {part for word in need.words for part in (word.stem, *word.concepts)}
     rows = [(str(key), value) for key, value in data.items() if value not in (None, "", [], {})]
     rows = [row for row in rows if not (row[0] in arguments and arguments[row[0]] == row[1])] or rows
-    rows.sort(key=lambda row: not wanted & {p for word in words_of(split_name(row[0])) for p in (word.stem, *word.concepts)})
+    rows.sort(
+        key=lambda row: not wanted & {p for word in words_of(split_name(row[0])) for p in (word.stem, *word.concepts)}
+    )
     parts = []
     for key, value in rows[:MOST]:
         if isinstance(value, Mapping):
@@ -120,7 +124,9 @@ def _object(data: Mapping[str, Any], arguments: Mapping[str, Any], need: Need, l
 
 
 def _list(data: list[Any], need: Need, language: Language) -> str:
-    shown = [f"({_object(item, {}, need, language)})" if isinstance(item, Mapping) else _shown(item) for item in data[:8]]
+    shown = [
+        f"({_object(item, {}, need, language)})" if isinstance(item, Mapping) else _shown(item) for item in data[:8]
+    ]
     if len(data) > 8:
         shown.append(say(language, "more", count=len(data) - 8))
     return ", ".join(shown)

@@ -63,9 +63,9 @@ def flag(parameter: Parameter, need: Need) -> bool | None:
     generic = {"includ", "is", "us", "with", "enabl", "show", "has"}
     stems = parameter.stems - generic
     for word in need.words:
-        if word.stem in stems or {concept for each in parameter.words for concept in each.concepts if each.stem in stems} & set(
-            word.concepts
-        ):
+        if word.stem in stems or {
+            concept for each in parameter.words for concept in each.concepts if each.stem in stems
+        } & set(word.concepts):
             before = need.masked[max(0, word.start - need.start - 20) : max(0, word.start - need.start)]
             after = need.masked[word.end - need.start : word.end - need.start + 6]
             return not (_NOT.search(before) or _NOT.search(after))

@@ -17,7 +17,7 @@ from agentkit.models.offline.observed import Observation
 REFUSED = ("not_permitted", "denied", "needs_approval")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
     """One call that has its result. ``current`` is False for a call of an earlier goal."""
 
@@ -27,6 +27,7 @@ class Outcome:
     error: ErrorDetail | None
     current: bool
     key: str
+    observation: Observation
 
     @property
     def ok(self) -> bool:
@@ -35,10 +36,6 @@ class Outcome:
     @property
     def refused(self) -> bool:
         return self.error is not None and self.error.code in REFUSED
-
-    @property
-    def observation(self) -> Observation:
-        return Observation(self.tool, self.arguments, self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +51,15 @@ class History:
 
     @property
     def dates(self) -> tuple[str, ...]:
-        """The dates stated in the goal and in the answers."""
-        return tuple(dict.fromkeys((*self.reading.dates, *(day for each in self.answers for day in each.dates))))
+        """The dates stated in the goal and in the answers, or else in the latest earlier goal that states one."""
+        stated = tuple(dict.fromkeys((*self.reading.dates, *(day for each in self.answers for day in each.dates))))
+        return stated or next((each.dates for each in reversed(self.earlier) if each.dates), ())
 
 
 def call_key(tool: str, arguments: Mapping[str, Any]) -> str:
     """The same text for the same call, whatever the order of its arguments."""
+    if not any(isinstance(value, Mapping | list) for value in arguments.values()):
+        return f"{tool} {sorted((str(name), value) for name, value in arguments.items())!r}"
     try:
         return f"{tool} {json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)}"
     except (TypeError, ValueError, RecursionError):
@@ -82,7 +82,8 @@ def read_history(messages: Sequence[Message]) -> History:
             result = message.result
             given = arguments.get(result.call_id, {})
             key = call_key(result.name, given)
-            outcomes.append(Outcome(result.name, given, result.data, result.error, place > start, key))
+            seen = Observation(result.name, given, result.data)
+            outcomes.append(Outcome(result.name, given, result.data, result.error, place > start, key, seen))
         elif message.role == "user" and message.kind == "answer" and place > start:
             answers.append(read(message.text))
     earlier = tuple(read(messages[place].text) for place in goals[:-1][-4:])

@@ -9,7 +9,7 @@ from functools import lru_cache
 from agentkit.facts import Language
 from agentkit.models.offline.lexicon import lexicon, nearest, stem
 
-LIMIT = 12_000  # characters of a goal that are analysed; a longer one keeps its beginning and its end
+LIMIT = 8_000  # characters of a goal that are analysed; a longer one keeps its beginning and its end
 _HANGUL = re.compile(r"[가-힣]")
 _LATIN = re.compile(r"[A-Za-z]")
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:['’-][A-Za-z]+)*|[가-힣]+")
@@ -81,7 +81,9 @@ def _counter(following: str) -> str:
 
 def word_for(text: str) -> tuple[Word, ...]:
     """The words of a short label such as a choice of an enum, also when it is a stop word like ``on``."""
-    return words_of(text) or tuple(_english_word(part, part.lower(), 0, len(part)) for part in text.split() if part.isascii())
+    return words_of(text) or tuple(
+        _english_word(part, part.lower(), 0, len(part)) for part in text.split() if part.isascii()
+    )
 
 
 def _phrase(tokens: list[tuple[str, int, int]]) -> tuple[str, int]:

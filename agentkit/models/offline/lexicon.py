@@ -97,4 +97,4 @@ def nearest(word: str) -> str:
     for candidate, other in known.items():
         if abs(len(candidate) - len(word)) <= 2 and (value := similarity(pairs, other)) > best:
             best, found = value, candidate
-    return found if best >= 0.7 else ""
+    return found if best >= 0.74 else ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from agentkit.facts import Language, Rule
+from agentkit.memory import message_tokens
 from agentkit.messages import (
     AskUser,
     CallTools,
@@ -56,7 +55,8 @@ class OfflineModel:
         views = tuple(view_of(tool) for tool in tools)
         plans = _plans(history, views, self)
         decision, scores = _decide(history, views, plans, self.rules)
-        return Reply(decision, Usage(_sent(messages, tools), _written(decision), 0, 0.0), scores)
+        sent = sum(message_tokens(message) for message in messages) + sum(view.tokens for view in views)
+        return Reply(decision, Usage(sent, _written(decision), 0, 0.0), scores)
 
     async def adecide(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """Like `decide`, for async code."""
@@ -154,7 +154,9 @@ def _answer(history: History, views: tuple[ToolView, ...], plans: list[Plan], ru
             texts.append(text)
             failed = any(not outcome.ok for outcome in plan.outcomes)
             why.append(say(language, "t_failed" if failed else "t_done"))
-            why.append(say(language, "t_evidence", evidence="; ".join(evidence)) if evidence else say(language, "t_listed"))
+            why.append(
+                say(language, "t_evidence", evidence="; ".join(evidence)) if evidence else say(language, "t_listed")
+            )
     if any(not plan.fits for plan in plans):
         texts.append(answer.abilities(views, language))
     if reading.cut:
@@ -162,34 +164,9 @@ def _answer(history: History, views: tuple[ToolView, ...], plans: list[Plan], ru
     return FinalAnswer(" ".join(dict.fromkeys(why)), " ".join(dict.fromkeys(texts)))
 
 
-def _sent(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
-    """An estimate of the tokens that were read: bytes of UTF-8 through four, rounded up."""
-    size = sum(_bytes(message.text) for message in messages)
-    for message in messages:
-        size += sum(_bytes(call.name) + _bytes(_dumped(call.arguments)) for call in message.calls)
-        if message.result is not None:
-            size += _bytes(message.result.content)
-    size += sum(_bytes(tool.name) + _bytes(tool.description) + _bytes(_dumped(tool.parameters)) for tool in tools)
-    return -(-size // 4)
-
-
 def _written(decision: Decision) -> int:
     match decision:
         case CallTools(thought=thought, calls=calls):
-            size = _bytes(thought) + sum(_bytes(call.name) + _bytes(_dumped(call.arguments)) for call in calls)
+            return message_tokens(Message("assistant", thought, calls))
         case FinalAnswer(thought=thought, text=text) | AskUser(thought=thought, question=text):
-            size = _bytes(thought) + _bytes(text)
-    return -(-size // 4)
-
-
-def _bytes(text: Any) -> int:
-    return len(str(text or "").encode("utf-8", "replace"))
-
-
-def _dumped(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(value, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):
-        return repr(value)
+            return message_tokens(Message("assistant", f"{thought} {text}"))

@@ -41,10 +41,12 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _NEVER = re.compile(r"^(?:do not|don't|never|no need to|please do not|please don't|without)\b", re.IGNORECASE)
-_CONDITION = re.compile(r"^(?:if|when|once|in case|provided|unless)\b|\b(?:if|unless|provided|only when|in case)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"^(?:if|when|once|in case|provided|unless)\b|\b(?:if|unless|provided|only when|in case)\b", re.IGNORECASE
+)
 _KO_REQUEST = re.compile(
-    r"(주세요|주십시오|주시|주실|주라|줄래|줄 수|달라|다오|줘|부탁|바랍니다|바라|하세요|하십시오|해라|하라|싶|원해|원합|신청합|신청해|"
-    r"요청합|요청해|할게|하겠습|하자|합시다|드려요)"
+    r"(주세요|주십시오|주시|주실|주라|줄래|줄 수|달라|다오|줘|부탁|바랍니다|바라|하세요|하십시오|해라|하라|싶|"
+    r"원해|원합|신청합|신청해|요청합|요청해|할게|하겠습|하자|합시다|드려요)"
 )
 _KO_QUESTION = re.compile(
     r"[?？]|나요|까요|인가요|가요|니까|을까|될까|되나|어때|어떤가|얼마|언제|어디|무엇|뭐|몇|어떻게|누구|여부|는지|한지|인지|을지|할지|될지"
@@ -56,7 +58,9 @@ _KO_NOT = re.compile(r"(?:지\s?마|지\s?말|하지 않|안 해도)")
 def mood_of(clause: str, words: tuple[Word, ...]) -> Mood:
     """The mood of one clause (with holes where its values stood)."""
     plain = clause.strip()
-    if re.search(r"[가-힣]", plain) and (not re.search(r"[A-Za-z]{2,}", plain) or re.search(r"[가-힣][.?!\s]*$", plain)):
+    if re.search(r"[가-힣]", plain) and (
+        not re.search(r"[A-Za-z]{2,}", plain) or re.search(r"[가-힣][.?!\s]*$", plain)
+    ):
         return _korean_mood(plain)
     return _english_mood(plain)
 
@@ -145,7 +149,9 @@ def _attributes() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _acting_stems() -> frozenset[str]:
-    return frozenset(stem(word) for word in lexicon().words["acting"]) - {stem(word) for word in ("order", "purchase", "book", "place")}
+    return frozenset(stem(word) for word in lexicon().words["acting"]) - {
+        stem(word) for word in ("order", "purchase", "book", "place")
+    }
 
 
 def _korean_mood(plain: str) -> Mood:
@@ -158,14 +164,18 @@ def _korean_mood(plain: str) -> Mood:
         indirect = re.search(r"는지|은지|한지|인지|을지|할지|될지|여부|방법|얼마|언제|어디", plain)
         if indirect or any(verb in before for verb in words["reading_ko"]):
             return "ask"
-        acts = any(verb in before for verb in words["acting_ko"]) or re.search(r"(?:해|하|시켜|만들어)\s?$", before[:-1])
+        acts = any(verb in before for verb in words["acting_ko"]) or re.search(
+            r"(?:해|하|시켜|만들어)\s?$", before[:-1]
+        )
         if acts and not re.search(r"(?:으면|하면|되면|라면|다면)\s", plain):
             return "act"
         return "ask"
     if _KO_QUESTION.search(plain):
         return "ask"
     bare = plain.rstrip(" .!,")
-    if bare.endswith(("해", "줘", "라", "시켜", "바꿔", "보내")) and any(verb in bare[-6:] for verb in words["acting_ko"]):
+    if bare.endswith(("해", "줘", "라", "시켜", "바꿔", "보내")) and any(
+        verb in bare[-6:] for verb in words["acting_ko"]
+    ):
         return "act"
     return "fact" if _KO_FACT.search(plain) and not any(verb in bare[-6:] for verb in words["reading_ko"]) else "ask"
 

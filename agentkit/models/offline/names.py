@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agentkit.models.offline.language import is_ending, strip_particles
 from agentkit.models.offline.lexicon import lexicon, stem
@@ -22,8 +24,12 @@ _TOPICS = (
 )
 _TOGETHER = re.compile(r"\s*(?:,|&|/|와|과|랑|이랑|하고|및|,?\s*\b(?:and|or)\b|그리고|\s)*\s*(?:the\s+)?")
 _KO_TOPIC = re.compile(r"(.+?)(?:에 대해서?|에 대한|에 관한|에 관해서?|관련)(?:\s|된|$)")
-_LATER = re.compile(r"\s+(?:please|for me|from|since|in|before|after|published|written|with|sorted|within)\s*[,.?!]*$", re.IGNORECASE)
-_INSIDE = re.compile(r"(?:.*\b(?:in|of|is|says?)\s+)(?:the\s+(?:word|text|sentence|phrase|string)s?\s+)?(.+)$", re.IGNORECASE)
+_LATER = re.compile(
+    r"\s+(?:please|for me|from|since|in|before|after|published|written|with|sorted|within)\s*[,.?!]*$", re.IGNORECASE
+)
+_INSIDE = re.compile(
+    r"(?:.*\b(?:in|of|is|says?)\s+)(?:the\s+(?:word|text|sentence|phrase|string)s?\s+)?(.+)$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,8 @@ class Name:
     first: bool
 
 
-def names_in(need: Need, tool: ToolView) -> list[Name]:
+@lru_cache(maxsize=512)
+def names_in(need: Need, tool: ToolView) -> tuple[Name, ...]:
     """The pieces of a clause that may be names, in order: capitalised words, and words that nothing else explains."""
     tokens = [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(need.masked)]
     found: list[Name] = []
@@ -52,18 +59,21 @@ def names_in(need: Need, tool: ToolView) -> list[Name]:
             joined = False
             before = before if token.lower() in ("the", "a", "an") else token.lower()
             continue
-        if joined and found and found[-1].capital == name.capital and need.masked[found[-1].end - need.start : start].isspace():
+        if (
+            joined
+            and found
+            and found[-1].capital == name.capital
+            and need.masked[found[-1].end - need.start : start].isspace()
+        ):
             last = found.pop()
             text = need.masked[last.start - need.start : end]
             name = Name(text, last.start, name.end, last.before, name.after, last.capital, last.known, last.first)
         found.append(name)
         joined, before = True, token.lower()
-    return found
+    return tuple(found)
 
 
-def _name(
-    token: str, start: int, end: int, before: str, after: str, first: bool, tool: ToolView
-) -> Name | None:
+def _name(token: str, start: int, end: int, before: str, after: str, first: bool, tool: ToolView) -> Name | None:
     lex, lowered = lexicon(), token.lower()
     if re.match(r"[가-힣]", token):
         return _korean_name(token, start, before, first, tool)
@@ -114,7 +124,7 @@ def _korean_name(token: str, start: int, before: str, first: bool, tool: ToolVie
     return None
 
 
-def best_name(parameter: Parameter, names: list[Name], used: set[tuple[int, int]], lonely: bool) -> Name | None:
+def best_name(parameter: Parameter, names: Sequence[Name], used: set[tuple[int, int]], lonely: bool) -> Name | None:
     """The name that fits a parameter best, judged by the words around it, or None."""
     ranked = [
         (score, -place, name)
@@ -141,7 +151,7 @@ def _fit(parameter: Parameter, name: Name, lonely: bool) -> float:
     return score + (0.6 if name.before in _PREPOSITIONS or name.before.startswith(HOLE) else 0.0)
 
 
-def beside(text: str, name: Name, names: list[Name]) -> list[str]:
+def beside(text: str, name: Name, names: Sequence[Name]) -> list[str]:
     """The names that stand in one list with a name: "Busan" for "Seoul" in "Seoul and Busan"."""
     found, last = [], name
     for other in names:
@@ -154,8 +164,9 @@ def beside(text: str, name: Name, names: list[Name]) -> list[str]:
 def explicit(parameter: Parameter, text: str) -> tuple[str, int, int] | None:
     """A value written as ``city: Seoul`` or ``city is Seoul``."""
     label = r"[\s_-]*".join(re.escape(part) for part in parameter.name.split("_") if part)
+    stated = r"[\"'“]?(\w[\w .&-]{0,60}?)[\"'”]?"
     match = re.search(
-        rf"(?<!\w){label}\s*(?:is|=|:|named|called)\s*[\"'“]?([\w가-힣][\w가-힣 .&-]{{0,60}}?)[\"'”]?\s*(?=[,.;?!\n]|\band\b|$)",
+        rf"(?<!\w){label}\s*(?:is|=|:|named|called)\s*{stated}\s*(?=[,.;?!\n]|\band\b|$)",
         text,
         re.IGNORECASE,
     )
@@ -211,7 +222,9 @@ def _cut(part: str) -> str:
 def _trimmed(
     text: str, start: int, end: int, keep: bool = False, articles: bool = False
 ) -> tuple[str, int, int] | None:
-    lead = re.match(r"[\s:,]*" if keep or articles else r"[\s:,]*(?:(?:the|a|an|some|any|me)\s+)?", text[start:end], re.IGNORECASE)
+    lead = re.match(
+        r"[\s:,]*" if keep or articles else r"[\s:,]*(?:(?:the|a|an|some|any|me)\s+)?", text[start:end], re.IGNORECASE
+    )
     start += lead.end() if lead else 0
     piece = text[start:end].rstrip(" \n\t" if keep else " \n\t?.!,;")
     piece = re.sub(r"\s+please$", "", piece, flags=re.IGNORECASE).strip("\"'“”‘’`")

@@ -28,7 +28,12 @@ _COURTESY = re.compile(
     r"good (?:morning|afternoon|evening|day)|that (?:was|is|will be) all|that's all|감사|고마|안녕|수고)",
     re.IGNORECASE,
 )
-_REFERS = re.compile(r"\b(?:it|its|this|that|them|they|their|i|i'm|my|me|same|one|ones|these|those|here)\b", re.IGNORECASE)
+_GENERAL = re.compile(
+    r"\W*how (?:long|many (?:days|weeks|months))\s+(?:do|does|is|are|may|can|have|will)\b", re.IGNORECASE
+)
+_REFERS = re.compile(
+    r"\b(?:it|its|this|that|them|they|their|i|i'm|my|me|same|one|ones|these|those|here)\b", re.IGNORECASE
+)
 _SPECIFIC = re.compile(
     r"\b(?:my|this|that|our)\s+((?:last\s|latest\s|recent\s|new\s|old\s)?[a-z]+)(?!\s+(?:history|list|policy|rules?))"
     r"|(?<![가-힣])(?:제|내|저의|나의|우리|이|그)\s+([가-힣]+)(?!\s*(?:목록|내역|전체|리스트|모두|전부|정책|규정))",
@@ -36,9 +41,9 @@ _SPECIFIC = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Need:
-    """One thing that is asked for.
+    """One thing that is asked for. A need is equal only to itself, so that it is a quick key of the caches.
 
     Attributes:
         text: as written, for thoughts and scores.
@@ -60,11 +65,10 @@ class Need:
     @property
     def codes(self) -> tuple[str, ...]:
         """The codes that this need is about: its own, or else those it refers to."""
-        own = _codes(self.values)
-        return own or _codes(self.inherited)
+        return _codes(self.values) or _codes(self.inherited)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """A text as the model understands it: its needs, and all its values."""
 
@@ -123,9 +127,7 @@ def _joints() -> re.Pattern[str]:
     words = lexicon().words
     clear = "|".join(sorted((words["reading"] | words["acting"]) - words["noun_verbs"]))
     unclear = "|".join(sorted(words["noun_verbs"]))
-    begins = (
-        rf"(?:{_OPENERS}|{_REQUESTS})\b|(?:{_HELPERS})\s+(?:not\s+)?{_SUBJECT}|i\s|i'd\s|i'm\s|you\s|(?:{clear})\s"
-    )
+    begins = rf"(?:{_OPENERS}|{_REQUESTS})\b|(?:{_HELPERS})\s+(?:not\s+)?{_SUBJECT}|i\s|i'd\s|i'm\s|you\s|(?:{clear})\s"
     after_and = rf"|(?:{unclear})\s+(?:a|an|the|it|them|my|this|that|all|{HOLE}+|order\s{HOLE}+)"
     joins = r"(?:,?\s+|,)(?:and|then|but|also|so|or|plus)"
     more = r"\s+(?:then\s+|also\s+|finally\s+|please\s+|just\s+)*"
@@ -143,7 +145,7 @@ def _clause(text: str, masked: str, start: int, end: int, values: tuple[Value, .
     words = tuple(
         replace(word, start=word.start + start, end=word.end + start) for word in words_of(part) if word.text.strip()
     )
-    things = _things(part)
+    things = frozenset() if _GENERAL.match(part) else _things(part)
     if not own and "?" not in part and _COURTESY.match(part):
         words = ()
     mood = mood_of(part, words)
@@ -174,7 +176,7 @@ def _settled(clauses: list[Need]) -> list[Need]:
 def _linked(clauses: list[Need]) -> list[Need]:
     """Give a clause without a code of its own the codes of the clause or the statement that it refers to."""
     linked: list[Need] = []
-    for place, clause in enumerate(clauses):
+    for clause in clauses:
         if not _codes(clause.values):
             general = any(word.stem in lexicon().words["general_notes"] for word in clause.words)
             korean = not re.search(r"[A-Za-z]{2}", clause.masked)

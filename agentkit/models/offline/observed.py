@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from agentkit.models.offline.language import split_name, words_of
@@ -13,15 +13,6 @@ from agentkit.models.offline.schema import Parameter
 
 _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
 _DATE_KEY = re.compile(r"(?:_on|_at|date|day|_until|_since|time)$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """One successful result: the tool's name, the arguments of the call, and the data."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-    data: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +51,34 @@ def key_concepts(key: str) -> frozenset[str]:
     return frozenset(concept for word in words_of(split_name(key).lower()) for concept in word.concepts)
 
 
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """One successful result: the tool's name, the arguments of the call, and the data."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    data: Any
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(fields(self.data))
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """Stems and concepts of its short texts, such as a policy that counts "from delivery"."""
+        found: set[str] = set()
+        for each in self.fields:
+            if isinstance(each.value, str) and 3 < len(each.value) < 200 and not _ISO.match(each.value):
+                for word in words_of(split_name(each.value).lower()):
+                    found.update((word.stem, *word.concepts))
+        return frozenset(found)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The same of its keys and its short texts."""
+        return self.texts.union(*(key_stems(each.key) | key_concepts(each.key) for each in self.fields))
+
+
 def same_name(field: Field, parameter: Parameter) -> float:
     """1 for the same name, less for a near one (``id`` inside ``order`` for ``order_id``), 0 for another."""
     if field.key.lower() == parameter.name.lower():
@@ -83,7 +102,7 @@ def named_value(
     than one does, there is no value.
     """
     for observation in reversed(observations):
-        found = list(fields(observation.data))
+        found = observation.fields
         fitting = [(same_name(each, parameter), each) for each in found if accepts(each.value)]
         best = max((score for score, _ in fitting), default=0.0)
         if not best:
@@ -111,9 +130,9 @@ def dated(
     no date: the next best would be a different event.
     """
     ranked: list[tuple[float, int, Field, str]] = []
-    spoken = wanted | _texts(observations)
+    spoken = wanted.union(*(observation.texts for observation in observations))
     for age, observation in enumerate(observations):
-        found = list(fields(observation.data))
+        found = observation.fields
         common = {term for each in found if not _is_date(each) for term in key_stems(each.key) | key_concepts(each.key)}
         for each in found:
             if _is_date(each) and str(each.value)[:10] not in skip:
@@ -132,23 +151,3 @@ def _is_date(each: Field) -> bool:
     if each.value is None:
         return bool(_DATE_KEY.search(each.key))
     return isinstance(each.value, str) and bool(_ISO.match(each.value))
-
-
-def _texts(observations: tuple[Observation, ...]) -> frozenset[str]:
-    """Stems and concepts of short texts in the observations, such as a policy that counts "from delivery"."""
-    found: set[str] = set()
-    for observation in observations:
-        for each in fields(observation.data):
-            if isinstance(each.value, str) and 3 < len(each.value) < 200 and not _ISO.match(each.value):
-                for word in words_of(split_name(each.value).lower()):
-                    found.update((word.stem, *word.concepts))
-    return frozenset(found)
-
-
-def observed_terms(observations: tuple[Observation, ...]) -> frozenset[str]:
-    """Stems and concepts of all keys and short texts that were observed."""
-    found = set(_texts(observations))
-    for observation in observations:
-        for each in fields(observation.data):
-            found |= key_stems(each.key) | key_concepts(each.key)
-    return frozenset(found)

@@ -18,7 +18,10 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "I am the offline model, a small program with rules. This asks for nothing that a tool could do.",
         "저는 오프라인 모델이라는 작은 프로그램입니다. 도구로 할 일이 없는 말씀입니다.",
     ),
-    "empty_goal": ("The goal is empty. Please write what you want to know.", "목표가 비어 있습니다. 무엇이 궁금한지 적어 주세요."),
+    "empty_goal": (
+        "The goal is empty. Please write what you want to know.",
+        "목표가 비어 있습니다. 무엇이 궁금한지 적어 주세요.",
+    ),
     "unknown": ("I do not know the answer to \"{need}\".", "\"{need}\"에 대한 답을 알지 못합니다."),
     "failed": ("I could not get an answer from {what}: {message}", "{what}에서 답을 얻지 못했습니다: {message}"),
     "not_permitted": ("I am not permitted to use {what}: {message}", "{what} 사용이 허용되지 않습니다: {message}"),
@@ -37,11 +40,11 @@ _PHRASES: dict[str, tuple[str, str]] = {
     "t_need": ("Need: \"{need}\" ({mood}).", "필요: \"{need}\" ({mood})."),
     "t_ask": ("a question", "질문"),
     "t_act": ("an action", "실행 요청"),
-    "t_best": ("Best tool by its description: {tool} ({chance}%){next}.", "설명이 가장 잘 맞는 도구: {tool} ({chance}%){next}."),
+    "t_best": ("Best tool: {tool} ({chance}%){next}.", "가장 잘 맞는 도구: {tool} ({chance}%){next}."),
     "t_next": (", then {tool} ({chance}%)", ", 다음은 {tool} ({chance}%)"),
     "t_hesitate": (
-        "I hesitate between {first} and {second}: their descriptions fit about equally well.",
-        "{first}와(과) {second} 사이에서 망설입니다. 두 설명이 비슷하게 맞습니다.",
+        "I hesitate between {first} and {second}: they fit about equally well.",
+        "{first}와(과) {second} 사이에서 망설입니다. 비슷하게 잘 맞습니다.",
     ),
     "t_argument": ("{name} = {value} from {source}", "{name} = {value} (출처: {source})"),
     "t_goal": ("the goal", "목표"),
@@ -58,10 +61,16 @@ _PHRASES: dict[str, tuple[str, str]] = {
     "t_repair": ("{tool} again with repaired arguments.", "인자를 고쳐서 {tool}(을)를 다시 실행합니다."),
     "t_missing": ("{name} is stated nowhere, and I do not guess.", "{name} 값이 어디에도 없고, 추측하지 않습니다."),
     "t_done": ("I have what I need.", "필요한 것을 모두 얻었습니다."),
-    "t_failed": ("I have all that I could get; some calls failed.", "얻을 수 있는 것은 모두 얻었습니다. 일부 호출은 실패했습니다."),
+    "t_failed": (
+        "I have all that I could get; some calls failed.",
+        "얻을 수 있는 것은 모두 얻었습니다. 일부 호출은 실패했습니다.",
+    ),
     "t_evidence": ("Evidence: {evidence}.", "근거: {evidence}."),
     "t_listed": ("No rule applies, so I tell what was observed.", "적용할 규칙이 없어서 관찰한 내용을 그대로 말합니다."),
-    "t_no_fit": ("No tool fits \"{need}\" well enough (best: {tool}, score {score}).", "\"{need}\"에 맞는 도구가 없습니다 (최고: {tool}, 점수 {score})."),
+    "t_no_fit": (
+        "No tool fits \"{need}\" well enough (best: {tool}, score {score}).",
+        "\"{need}\"에 맞는 도구가 없습니다 (최고: {tool}, 점수 {score}).",
+    ),
     "t_no_need": ("The goal asks for nothing that a tool could do.", "목표에 도구로 할 일이 없습니다."),
 }  # fmt: skip
 

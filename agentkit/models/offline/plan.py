@@ -6,26 +6,33 @@ beside the order's record. A tool that acts is considered only when the need ask
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentkit.messages import ToolScore
-from agentkit.models.offline.arguments import Filling, Known, fill
+from agentkit.models.offline.arguments import fill
+from agentkit.models.offline.fitness import (
+    ACTION,
+    ADDS,
+    FITS,
+    FORBIDDEN,
+    STRONG,
+    best_of,
+    does,
+    gives,
+    lacks,
+    only_code,
+    related,
+    takes_several,
+    variants,
+)
 from agentkit.models.offline.history import History, Outcome, call_key
-from agentkit.models.offline.lexicon import lexicon
+from agentkit.models.offline.known import Filling, Known
 from agentkit.models.offline.needs import Need
-from agentkit.models.offline.observed import observed_terms
 from agentkit.models.offline.repair import another_try, may_try_another
 from agentkit.models.offline.schema import Parameter, ToolView
-from agentkit.models.offline.scoring import Match, Profile, matches, profile_of, tool_scores
-
-FITS = 0.3  # the least score with which a tool is taken for a need
-ADDS = 0.15  # the least share of a need that a second tool must add
-STRONG = 0.7  # and how well it must cover the best of them: the tool is about it, and does not just mention it
-MISSING = 0.1  # what a tool loses when a required value is stated nowhere,
-WRITTEN = 0.4  # when that is a thing that people write out themselves (SQL, a formula),
-OTHER = 0.2  # and when the need states other things instead
+from agentkit.models.offline.scoring import Match, matches, profile_of, tool_scores
 
 
 @dataclass(slots=True)
@@ -74,22 +81,31 @@ class Planner:
     history: History
     temperature: float
     leftover: list[Outcome] = field(default_factory=list)
-    dates_matter: Callable[[Plan], bool] = lambda plan: True  # noqa: E731
+    dates_matter: Callable[[Plan], bool] = lambda plan: True
+    _knowns: dict[frozenset[str], Known] = field(default_factory=dict)
+    _fillings: dict[tuple[ToolView, Need, Known], Filling] = field(default_factory=dict)
 
     def plan(self, need: Need) -> list[Plan]:
         """The plans of a need: one for each code that it names when it names several of one kind."""
+        if not need.words and need.codes:
+            need = self._continued(need)
         codes = need.codes
         found = matches(need, self.tools)
-        first = self._first(need, found)
-        if len(codes) > 1 and (first is None or not _takes_several(first.tool)):
-            return [self._plan(_only(need, code)) for code in codes[:8]]
+        first = best_of(found, self._suited(need, found)) if len(codes) > 1 else None
+        if len(codes) > 1 and (first is None or not takes_several(first.tool)):
+            return [self._plan(only_code(need, code)) for code in codes[:8]]
         return [self._plan(need)]
+
+    def _continued(self, need: Need) -> Need:
+        """ "And A101?" asks the same again about something else."""
+        before = [each for reading in self.history.earlier for each in reading.needs if each.words]
+        return replace(need, words=before[-1].words, masked=need.masked) if before else need
 
     def _plan(self, need: Need) -> Plan:
         found = matches(need, self.tools)
-        allowed = [need.mood == "act" or not tool.acts for tool in self.tools]
-        plan = Plan(need, tool_scores(need, found, self.temperature, allowed))
-        first = self._first(need, found)
+        suited = self._suited(need, found)
+        plan = Plan(need, tool_scores(need, [tool.name for tool in self.tools], suited, self.temperature))
+        first = best_of(found, suited)
         if first is None:
             return plan
         self._take(plan, first.tool, "first")
@@ -104,42 +120,51 @@ class Planner:
     def _known(self, plan: Plan | None) -> Known:
         """What arguments may be taken from: first what this need has observed, then everything else."""
         history = self.history
-        mine = {call.outcome.key for call in plan.calls if call.outcome is not None} if plan else set()
-        seen = [outcome for outcome in history.outcomes if outcome.ok]
-        own = tuple(outcome.observation for outcome in seen if outcome.key in mine)
-        others = tuple(outcome.observation for outcome in seen if outcome.key not in mine)
-        return Known(history.reading, history.answers, history.earlier, own, others)
+        mine = frozenset(call.outcome.key for call in plan.calls if call.outcome is not None) if plan else frozenset()
+        if mine not in self._knowns:
+            seen = [outcome for outcome in history.outcomes if outcome.ok]
+            own = tuple(outcome.observation for outcome in seen if outcome.key in mine)
+            others = tuple(outcome.observation for outcome in seen if outcome.key not in mine)
+            self._knowns[mine] = Known(history.reading, history.answers, history.earlier, own, others)
+        return self._knowns[mine]
 
-    def _first(self, need: Need, found: list[Match]) -> Match | None:
-        """The tool that fits a need best, or None when none fits."""
-        if need.mood == "act":
-            acting = [match for match in found if match.tool.acts and _does(need, match)]
-            best = max(acting, key=lambda match: match.score, default=None)
-            if best is not None and best.score >= FITS:
-                return best
-            found = [match for match in found if not match.tool.acts and _does(need, match)]
-        asking = [match for match in found if not match.tool.acts and match.score >= FITS]
-        asking = sorted(asking, key=lambda match: -match.score)[:4]
-        if len(asking) < 2:
-            return asking[0] if asking else None
-        known = self._known(None)
-        return max(asking, key=lambda match: match.score - _lacks(match, need, fill(match.tool, need, known)))
+    def _fill(self, tool: ToolView, need: Need, plan: Plan | None) -> Filling:
+        """`fill`, remembered for this decision."""
+        known = self._known(plan)
+        key = (tool, need, known)
+        if key not in self._fillings:
+            self._fillings[key] = fill(tool, need, known)
+        return self._fillings[key]
+
+    def _suited(self, need: Need, found: Sequence[Match]) -> list[float]:
+        """The score of each tool, with what its mood and its missing values take away or add."""
+        suited = []
+        for match in found:
+            score = match.score
+            if match.tool.acts and need.mood != "act":
+                score -= FORBIDDEN
+            elif need.mood == "act":
+                score += (ACTION if match.tool.acts else 0.0) if does(need, match) else -FORBIDDEN
+            if match.score >= FITS and score > 0:
+                score -= lacks(match, need, self._fill(match.tool, need, None))
+            suited.append(score)
+        return suited
 
     def _take(self, plan: Plan, tool: ToolView, why: str, ask: bool = True) -> bool:
         """Add the calls of a tool to a plan. When a value is missing, see whether an observation can bring it."""
-        filling = fill(tool, plan.need, self._known(plan))
+        filling = self._fill(tool, plan.need, plan)
         if filling.missing and ask:
             helper = self._helper(plan, tool, filling)
             if helper is not None:
                 added = self._take(plan, helper, "helper", ask=False)
-                filling = fill(tool, plan.need, self._known(plan))
+                filling = self._fill(tool, plan.need, plan)
                 if filling.missing and added and plan.ready:
                     return True
         if filling.missing:
             if ask:
                 plan.missing = (tool, self._to_ask(filling.missing))
             return False
-        for arguments in _variants(tool, filling):
+        for arguments in variants(tool, filling):
             call = Planned(tool, filling, arguments, why)
             if all(call.key != each.key for each in plan.calls):
                 plan.calls.append(call)
@@ -156,8 +181,8 @@ class Planner:
             if other.acts or other.name == tool.name:
                 continue
             profile = profile_of(other)
-            if all(_gives(profile, each) for each in wanted) and (other.required or hints):
-                attempt = fill(other, plan.need, self._known(plan))
+            if all(gives(profile, each) for each in wanted) and (other.required or hints):
+                attempt = self._fill(other, plan.need, plan)
                 if not attempt.missing and (attempt.sources or hints):
                     return other
         return None
@@ -167,7 +192,7 @@ class Planner:
         codes = [each for each in missing if each.shape in ("code", "pattern")]
         rest = [each for each in missing if each not in codes]
         readers = [profile_of(tool) for tool in self.tools if not tool.acts and tool.required]
-        told = [each for each in rest if each.shape != "enum" and any(_gives(profile, each) for profile in readers)]
+        told = [each for each in rest if each.shape != "enum" and any(gives(profile, each) for profile in readers)]
         return tuple(each for each in missing if not codes or each not in told)
 
     def _settle(self, plan: Plan, call: Planned) -> None:
@@ -187,13 +212,13 @@ class Planner:
                 return outcome
             acted = acted or any(tool.acts and tool.name == outcome.tool for tool in self.tools)
         for outcome in self.leftover:
-            if outcome.tool == call.tool.name and (call.tool.acts or call.filling.observed) and call.tries == 1:
-                if outcome.ok or outcome.refused:
-                    self.leftover.remove(outcome)
-                    return outcome
+            same = outcome.tool == call.tool.name and (outcome.ok or outcome.refused)
+            if same and (call.tool.acts or call.filling.observed) and call.tries == 1:
+                self.leftover.remove(outcome)
+                return outcome
         return None
 
-    def _more(self, plan: Plan, found: list[Match], first: Match) -> None:
+    def _more(self, plan: Plan, found: Sequence[Match], first: Match) -> None:
         """Take further tools for the words and values that the first one does not cover."""
         done, taken, count = list(first.covered), {first.tool.name}, len(plan.need.words)
         while len(taken) < 12:
@@ -208,16 +233,16 @@ class Planner:
                 return
             _, match = max(ranked, key=lambda item: (item[0], item[1].score))
             taken.add(match.tool.name)
-            filling = fill(match.tool, plan.need, self._known(plan))
+            filling = self._fill(match.tool, plan.need, plan)
             asked = max((c for c, d in zip(match.covered[:count], done, strict=False) if d < 0.35), default=0.0)
             if not filling.missing and (asked >= STRONG or not filling.observed):
                 self._take(plan, match.tool, "more", ask=False)
                 done = [max(old, new) for old, new in zip(done, match.covered, strict=True)]
 
     def _complete(self, plan: Plan, tool: ToolView) -> bool:
-        return not fill(tool, plan.need, self._known(plan)).missing
+        return not self._fill(tool, plan.need, plan).missing
 
-    def _specific(self, plan: Plan, found: list[Match]) -> None:
+    def _specific(self, plan: Plan, found: Sequence[Match]) -> None:
         """ "My order" is one particular order: when nothing says which, the tool that needs to know it decides to ask."""
         things = plan.need.specific
         if not things or plan.need.codes or plan.missing is not None:
@@ -232,7 +257,7 @@ class Planner:
                 plan.calls = calls if plan.missing is None and not plan.calls else [*plan.calls, *calls]
                 return
 
-    def _instead(self, plan: Plan, found: list[Match]) -> None:
+    def _instead(self, plan: Plan, found: Sequence[Match]) -> None:
         """After a failure of the service itself, another tool that fits the need may do."""
         failed = [call for call in plan.calls if call.outcome is not None and may_try_another(call.outcome)]
         names = {call.tool.name for call in plan.calls}
@@ -255,77 +280,16 @@ class Planner:
         known = self._known(plan)
         if plan.ready or not known.own or plan.need.mood == "act" or not self.dates_matter(plan):
             return
-        terms = observed_terms(known.own) | {part for word in plan.need.words for part in (word.stem, *word.concepts)}
+        terms = {term for seen in known.own for term in seen.terms} | {
+            part for word in plan.need.words for part in (word.stem, *word.concepts)
+        }
         names = {call.tool.name for call in plan.calls}
         spent = {str(value) for call in plan.calls for value in call.arguments.values()}
         for tool in self.tools:
-            if tool.acts or tool.name in names or len(tool.required) < 2 or not _related(tool, terms):
+            if tool.acts or tool.name in names or len(tool.required) < 2 or not related(tool, terms):
                 continue
-            filling = fill(tool, plan.need, known)
+            filling = self._fill(tool, plan.need, plan)
             stated = [name for name, source in filling.sources.items() if source in ("goal", "answer")]
             fresh = [name for name in stated if str(filling.arguments[name]) not in spent]
             if not filling.missing and filling.observed and fresh:
                 self._take(plan, tool, "followup", ask=False)
-
-
-def _gives(profile: Profile, parameter: Parameter) -> bool:
-    """Whether a tool's text names everything that a parameter's name says."""
-    return all(
-        word.stem in profile.stems or any(concept in profile.concepts for concept in word.concepts)
-        for word in parameter.words
-    )
-
-
-def _lacks(match: Match, need: Need, filling: Filling) -> float:
-    """What a tool loses because required values are missing."""
-    if not filling.missing:
-        return 0.0
-    loss = WRITTEN if any(each.shape in ("sql", "expression") for each in filling.missing) else MISSING
-    stated = match.covered[len(need.words) :]
-    return loss + (OTHER if stated and not any(stated) else 0.0)
-
-
-def _related(tool: ToolView, terms: frozenset[str] | set[str]) -> bool:
-    """Whether a tool's own words (not those that only name the type of its parameters) are among the terms."""
-    profile = profile_of(tool)
-    typed = {each.shape for each in tool.parameters} | {"date", "dat", "number", "text", "nam", "start", "end"}
-    strong = {stem for stem, weight in profile.stems.items() if weight >= 0.9} - typed
-    return bool(strong & terms)
-
-
-def _does(need: Need, match: Match) -> bool:
-    """Whether a tool covers the verb of an imperative: nothing but a tool that cancels can serve "Cancel it"."""
-    words = lexicon().words
-    for word, cover in zip(need.words, match.covered, strict=False):
-        lowered = word.text.lower()
-        if lowered in words["acting"] and lowered not in words["generic"]:
-            return cover >= 0.4
-        if lowered in words["generic"] or not word.text.isascii():
-            break
-    return any(cover >= 0.4 for cover in match.covered[: len(need.words)]) or not need.words
-
-
-def _takes_several(tool: ToolView) -> bool:
-    coded = [each for each in tool.parameters if each.shape in ("code", "pattern")]
-    lists = [each for each in tool.parameters if each.shape == "array" and each.item and each.item.shape in ("code", "pattern", "entity")]
-    return len(coded) > 1 or bool(lists)
-
-
-def _only(need: Need, code: str) -> Need:
-    """The same need for one of its codes."""
-
-    def keep(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(value for value in values if value.kind != "code" or value.value == code)
-
-    return replace(need, values=keep(need.values), inherited=keep(need.inherited))
-
-
-def _variants(tool: ToolView, filling: Filling) -> list[dict[str, Any]]:
-    """One call for each name when a tool takes one name and the need states several ("Seoul and Busan")."""
-    names = [each.name for each in tool.required if each.shape == "entity" and filling.spare.get(each.name)]
-    if len(names) != 1 or len(tool.required) > 1:
-        return [filling.arguments]
-    values = dict.fromkeys([filling.arguments[names[0]], *filling.spare[names[0]]])
-    return [{**filling.arguments, names[0]: value} for value in list(values)[:8]]
-
-

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentkit.messages import ErrorDetail
-from agentkit.models.offline.arguments import Filling
 from agentkit.models.offline.choices import pick
 from agentkit.models.offline.history import Outcome
+from agentkit.models.offline.known import Filling
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter, ToolView
 
-_SERVICE = re.compile(r"timeout|timed_out|unavailable|busy|rate|down|internal|failed|server|connection|network|bad_|unknown_tool|tool_error")
+_SERVICE = re.compile(
+    r"timeout|timed_out|unavailable|busy|rate|down|internal|failed|server|connection|network|bad_|unknown_tool|tool_error"
+)
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{1,60})['\"’”]")
 
 
@@ -44,9 +46,9 @@ def another_try(
 
 def _others(parameter: Parameter, value: Any, filling: Filling, told: str, need: Need) -> Iterator[Any]:
     offered = tuple(each for each in dict.fromkeys(_QUOTED.findall(told)) if each not in (parameter.name, str(value)))
-    if isinstance(value, str) and offered:
-        if (meant := pick(offered, f"{need.text} {value}", need.words)) is not None:
-            yield meant
+    meant = pick(offered, f"{need.text} {value}", need.words) if isinstance(value, str) else None
+    if meant is not None:
+        yield meant
     yield from filling.spare.get(parameter.name, [])
     lowered = told.lower()
     if isinstance(value, str):

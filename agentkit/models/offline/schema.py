@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
+from agentkit.memory import tool_tokens
 from agentkit.messages import ToolSpec
 from agentkit.models.offline.language import Word, split_name, words_of
 from agentkit.models.offline.mood import acts_by_description
@@ -27,7 +27,7 @@ _DATE_NAMES = re.compile(r"(?:^|_)(?:date|day|deadline|since|until|birthday)$|_o
 _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """One parameter of a tool.
 
@@ -50,20 +50,22 @@ class Parameter:
     high: float | None = None
     fields: tuple[Parameter, ...] = ()
     item: Parameter | None = None
-
-    @property
-    def stems(self) -> frozenset[str]:
-        return frozenset(word.stem for word in self.words)
+    stems: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ToolView:
-    """A tool specification, read: its parameters, and whether its description says that it acts."""
+    """A tool specification, read: its parameters, whether its description says that it acts, and its size in tokens.
+
+    Views are equal only to themselves, so they are quick keys of the caches; `view_of` gives the same view for the same
+    text of a specification.
+    """
 
     name: str
     description: str
     parameters: tuple[Parameter, ...]
     acts: bool
+    tokens: int = 0
 
     @property
     def required(self) -> tuple[Parameter, ...]:
@@ -75,27 +77,26 @@ _views: dict[str, ToolView] = {}
 
 def view_of(spec: ToolSpec) -> ToolView:
     """The tool as the procedure sees it. It is read once for each text of the specification."""
-    name, description = str(spec.name), str(spec.description or "")
-    try:
-        schema = json.dumps(spec.parameters, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):
-        schema = "{}"
-    key = f"{name}\0{description}\0{schema}"
+    key = f"{spec.name}\0{spec.description}\0{spec.parameters!r}"
     if key not in _views:
         if len(_views) > 512:
             _views.clear()
-        _views[key] = _read(name, description, json.loads(schema))
+        schema = dict(spec.parameters) if isinstance(spec.parameters, Mapping) else {}
+        _views[key] = _read(str(spec.name), str(spec.description or ""), schema, tool_tokens([_sendable(spec)]))
     return _views[key]
 
 
-def _read(name: str, description: str, schema: Any) -> ToolView:
-    schema = schema if isinstance(schema, dict) else {}
+def _sendable(spec: ToolSpec) -> ToolSpec:
+    return ToolSpec(str(spec.name), str(spec.description or ""), spec.parameters)
+
+
+def _read(name: str, description: str, schema: dict[str, Any], tokens: int) -> ToolView:
     parameters = _properties(schema, schema, 0)
     acts = acts_by_description(name, description)
     numeric = [each for each in parameters if each.required and each.shape in ("integer", "number")]
     if acts and len(numeric) >= 2 and len(numeric) == sum(each.required for each in parameters):
         acts = False  # "Add two numbers" computes; "Add an item to the list" acts.
-    return ToolView(name, description, parameters, acts)
+    return ToolView(name, description, parameters, acts, tokens)
 
 
 def _properties(schema: dict[str, Any], root: dict[str, Any], depth: int) -> tuple[Parameter, ...]:
@@ -115,15 +116,18 @@ def _parameter(name: str, inner: Any, required: bool, root: dict[str, Any], dept
     examples = tuple(examples) if isinstance(examples, list) else ()
     description = str(schema.get("description") or "")
     shape = _shape(name, schema, choices, pattern, examples, description)
-    fields, item = (), None
+    fields: tuple[Parameter, ...] = ()
+    item = None
     if depth < 3 and shape == "object":
         fields = _properties(schema, root, depth + 1)
     if depth < 3 and shape == "array":
         item = _parameter(name, schema.get("items"), False, root, depth + 1)
+    words = words_of(split_name(name))
     return Parameter(
         name, shape, required, bool(schema.get("nullable")), schema.get("default"), "default" in schema, description,
-        words_of(split_name(name)), choices, pattern, examples,
+        words, choices, pattern, examples,
         _bound(schema, "minimum", "exclusiveMinimum"), _bound(schema, "maximum", "exclusiveMaximum"), fields, item,
+        frozenset(word.stem for word in words),
     )  # fmt: skip
 
 

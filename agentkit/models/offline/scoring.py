@@ -23,8 +23,13 @@ NAME, FIRST, LATER, PARAMETER, CHOICE, DETAIL = 1.0, 0.9, 0.65, 0.6, 0.8, 0.4
 CONCEPT, MISSPELT = 0.85, 0.8
 VALUE = 0.8
 UNKNOWN = 0.3  # a word that no tool knows makes a need vaguer, but not as much as a known word makes it clear
+_DETAIL = re.compile(
+    r":\s|,\s(?:each with|with|including|such as|for example|e\.g\.)\s", re.IGNORECASE
+)  # what follows is detail
 _LABELS = frozenset(("id", "cod", "number", "no", "key", "nam", "ref"))
-_NOT_FOR = re.compile(r"\b(?:do not|don't|not for|never|instead of|rather than|cannot|except)\b|말고|아니라|쓰지 마", re.IGNORECASE)
+_NOT_FOR = re.compile(
+    r"\b(?:do not|don't|not for|never|instead of|rather than|cannot|except)\b|말고|아니라|쓰지 마", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,9 @@ class Match:
         return (sum(w * c for w, c in new) / total if total else 0.0), max((c for _, c in new), default=0.0)
 
 
-@lru_cache(maxsize=1024)
-def _profile(name: str, description: str, details: tuple[tuple[str, str, tuple[str, ...]], ...]) -> Profile:
+@lru_cache(maxsize=512)
+def profile_of(tool: ToolView) -> Profile:
+    """The words of a tool. A word counts most in the name, then at the beginning of the description."""
     stems: dict[str, float] = {}
     concepts: dict[str, float] = {}
 
@@ -70,28 +76,22 @@ def _profile(name: str, description: str, details: tuple[tuple[str, str, tuple[s
             for concept in word.concepts:
                 concepts[concept] = max(weight, concepts.get(concept, 0.0))
 
-    add(split_name(name).lower(), NAME)
-    for place, sentence in enumerate(re.split(r"(?<=[.!?])\s+", description)[:12]):
+    add(split_name(tool.name).lower(), NAME)
+    for place, sentence in enumerate(re.split(r"(?<=[.!?])\s+", tool.description)[:12]):
         if not _NOT_FOR.search(sentence):
-            head, _, tail = sentence.partition(":")  # what stands after a colon is detail
+            head, *details_of = _DETAIL.split(sentence, maxsplit=1)
             add(head, FIRST if place == 0 else LATER)
-            add(tail, LATER)
-    for parameter, told, choices in details:
-        add(split_name(parameter).lower(), PARAMETER)
-        add(told, DETAIL)
-        for choice in choices:
-            add(split_name(choice), CHOICE)
+            add(" ".join(details_of), LATER)
+    for parameter in tool.parameters:
+        add(split_name(parameter.name).lower(), PARAMETER)
+        add(parameter.description, DETAIL)
+        for choice in parameter.choices:
+            add(split_name(str(choice)), CHOICE)
     return Profile(stems, concepts)
 
 
-def profile_of(tool: ToolView) -> Profile:
-    details = tuple(
-        (each.name, each.description, tuple(str(choice) for choice in each.choices)) for each in tool.parameters
-    )
-    return _profile(tool.name, tool.description, details)
-
-
-def matches(need: Need, tools: tuple[ToolView, ...]) -> list[Match]:
+@lru_cache(maxsize=512)
+def matches(need: Need, tools: tuple[ToolView, ...]) -> tuple[Match, ...]:
     """How each tool fits the need, in the order of the tools. Scores lie between 0 and about 1."""
     profiles = [profile_of(tool) for tool in tools]
     table = [[_coverage(word, profile) for word in need.words] for profile in profiles]
@@ -109,12 +109,13 @@ def matches(need: Need, tools: tuple[ToolView, ...]) -> list[Match]:
         covered = (*row, *(_value_fit(value, tool) for value in stated))
         gained = sum(weight * cover for weight, cover in zip(weights, covered, strict=True))
         found.append(Match(tool, gained / total if total else 0.0, covered, tuple(weights)))
-    return found
+    return tuple(found)
 
 
 def _rarity(column: list[float]) -> float:
     """0 when no tool has the word, 1 when only one has it, less when many do."""
-    spread = sum(column) / max(column) if column and max(column) else 0.0
+    highest = max(column, default=0.0)
+    spread = sum(column) / highest if highest else 0.0
     count = len(column)
     return math.log(1 + count / spread) / math.log(1 + count) if spread else 0.0
 
@@ -209,11 +210,10 @@ def softmax(scores: list[float], temperature: float) -> list[float]:
     return [power / total for power in powers]
 
 
-def tool_scores(need: Need, found: list[Match], temperature: float, allowed: list[bool]) -> tuple[ToolScore, ...]:
-    """The scores as they travel with the reply. A tool that acts loses 1 when the need does not ask for an action."""
-    scores = [match.score - (0.0 if may else 1.0) for match, may in zip(found, allowed, strict=True)]
+def tool_scores(need: Need, names: list[str], scores: list[float], temperature: float) -> tuple[ToolScore, ...]:
+    """The scores as they travel with the reply."""
     chances = softmax(scores, temperature)
     return tuple(
-        ToolScore(need.text[:200], match.tool.name, round(score, 4), chance)
-        for match, score, chance in zip(found, scores, chances, strict=True)
+        ToolScore(need.text[:200], name, round(score, 4), chance)
+        for name, score, chance in zip(names, scores, chances, strict=True)
     )

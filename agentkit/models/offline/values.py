@@ -30,13 +30,15 @@ _SQL = re.compile(
     r"|drop\s+table\s+\w|alter\s+table\s+\w|pragma\s+\w|with\s+\w+\s+as\s*\()",
     re.IGNORECASE,
 )
-_SQL_END = re.compile(r"'[^']*'|[;\"`“”]|\n\s*\n|[.?!](?=\s|$)|[가-힣]|,?\s(?:and|then)\s+(?:then|tell|show|give|what|how)\b|\s(?:return|give|say)s?(?=\s|$)")
+_SQL_END = re.compile(
+    r"'[^']*'|[;\"`“”]|\n\s*\n|[.?!](?=\s|$)|[가-힣]|,?\s(?:and|then)\s+(?:then|tell|show|give|what|how)\b|\s(?:return|give|say)s?(?=\s|$)"
+)
 _SQL_TAIL = re.compile(
     r"[,\s]+(?:please|(?:on|in|against|at|using|for|to|from)(?:\s+(?:the|our))?\s+[A-Za-z]+"
     r"(?:\s+(?:database|db|environment|server|system|copy|data))?|,?\s*please)[\s.?!:]*$",
     re.IGNORECASE,
 )
-_EMAIL = re.compile(r"[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}")
 _URL = re.compile(r"https?://[^\s\"'<>]*[^\s\"'<>.,;:!?)]")
 _DATE = re.compile(
     rf"(?<![\w-])(\d{{4}})\s?[-/.]\s?(\d{{1,2}})\s?[-/.]\s?(\d{{1,2}})(?![\d-])"
@@ -101,16 +103,16 @@ def _take_quotes(text: str, found: list[Value]) -> str:
         kind: Kind = "sql" if _SQL.match(match.group(1).strip()) else "quoted"
         found.append(Value(kind, match.group(1).strip(), match.start(), match.end()))
         text = _hole(text, match.start(), match.end())
-    while match := _SQL.search(text):
-        end = _sql_end(text, match)
-        found.append(Value("sql", text[match.start() : end].strip(), match.start(), end))
-        start = match.start() - 1 if match.start() and text[match.start() - 1] in "\"'`“" else match.start()
+    while sql := _SQL.search(text):
+        end = _sql_end(text, sql)
+        found.append(Value("sql", text[sql.start() : end].strip(), sql.start(), end))
+        start = sql.start() - 1 if sql.start() and text[sql.start() - 1] in "\"'`“" else sql.start()
         text = _hole(text, start, end + 1 if end < len(text) and text[end] in "\"'`”;" else end)
-    for match in _QUOTE.finditer(text):
-        inner = next(group for group in match.groups() if group is not None)
+    for quote in _QUOTE.finditer(text):
+        inner = next(group for group in quote.groups() if group is not None)
         if inner.strip(f"{HOLE} "):
-            found.append(Value("quoted", inner.strip(), match.start(), match.end()))
-            text = _hole(text, match.start(), match.end())
+            found.append(Value("quoted", inner.strip(), quote.start(), quote.end()))
+            text = _hole(text, quote.start(), quote.end())
     return text
 
 
