@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any
 
 from agentkit._arguments import BadArguments, parse_arguments
 from agentkit._jsonsafe import canonical
@@ -14,7 +14,6 @@ from agentkit.errors import DefinitionError, ReplyError
 from agentkit.messages import (
     AskUser,
     CallTools,
-    Decision,
     ErrorDetail,
     FinalAnswer,
     Message,
@@ -39,17 +38,6 @@ _Round = tuple[str, Any, Any, ErrorDetail | None]  # name and arguments of a cal
 def new_id() -> str:
     """An id that no other run has. It ties writes together and is never shown."""
     return os.urandom(8).hex()
-
-
-def is_empty(decision: Decision) -> bool:
-    """Whether a decision says nothing: no text, or no calls."""
-    match decision:
-        case CallTools(calls=calls):
-            return not calls
-        case FinalAnswer(text=text) | AskUser(question=text):
-            return not text.strip()
-        case other:
-            assert_never(other)
 
 
 class Log:
@@ -195,7 +183,7 @@ class Log:
         given = self._ids
         first = self._calls + 1
         self._calls += len(calls)
-        if type(calls) is tuple and len(calls) == 1 and calls[0].id and calls[0].id not in given:
+        if len(calls) == 1 and type(calls) is tuple and calls[0].id and calls[0].id not in given:
             given.add(calls[0].id)
             return calls
         numbered = []

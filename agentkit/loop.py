@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from agentkit._drivers import AskModel, Loop, RunTools, Stream, adrive, finish
-from agentkit._log import Log, Verdict, is_empty, new_id
+from agentkit._log import Log, Verdict, new_id
 from agentkit._replies import given_reply
 from agentkit.errors import ContextFullError, DefinitionError, ModelError
 from agentkit.memory import Memory, MemoryPolicy
@@ -71,17 +71,17 @@ def think_act_observe(agent: Agent, log: Log) -> Loop:
                 if isinstance(reply, Pause):
                     return log.run("paused", "needs_input", question=reply.prompt)
                 match reply.decision:
-                    case decision if is_empty(decision):
-                        yield log.nudge(reply)
-                        continue
-                    case FinalAnswer():
+                    case CallTools(calls=calls) if calls:
+                        log.think(reply)
+                    case FinalAnswer(text=text) if text.strip():
                         yield log.think(reply).close()
                         return log.run("done", "answered")
-                    case AskUser(question=question):
+                    case AskUser(question=question) if question.strip():
                         yield log.think(reply).close()
                         return log.run("paused", "needs_input", question=question)
-                    case CallTools():
-                        log.think(reply)
+                    case CallTools() | FinalAnswer() | AskUser():  # it says nothing
+                        yield log.nudge(reply)
+                        continue
                     case other:
                         assert_never(other)
 

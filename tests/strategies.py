@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -179,6 +180,52 @@ def complete(run: Run) -> None:
     assert set(results_by_call(run).values()) <= {1}
     for step in run.steps:
         assert [result.call_id for result in step.results] == [item.id for item in step.calls]
+
+
+def check(result: ToolResult) -> ToolResult:
+    """A result that can be sent and stored: JSON text, UTF-8, an error with a code and a sentence or else data."""
+    assert isinstance(result, ToolResult)
+    text = json.dumps([result.name, result.data, result.note], ensure_ascii=False, allow_nan=False)
+    text.encode("utf-8")
+    body = json.loads(result.content)
+    result.content.encode("utf-8")
+    assert body["ok"] is result.ok
+    if result.error is not None:
+        assert result.data is None
+        assert isinstance(result.error.code, str) and result.error.code.replace("_", "").isalnum()
+        assert isinstance(result.error.message, str) and result.error.message.strip()
+        assert "Traceback" not in result.content and "pydantic" not in result.content
+    return result
+
+
+def failing(make: Callable[[], BaseException], kind: str) -> Tool:
+    def plain() -> None:
+        """Fails."""
+        raise make()
+
+    async def later() -> None:
+        """Fails."""
+        raise make()
+
+    return {
+        "plain": tool(name="t")(plain),
+        "deadline": tool(name="t", timeout=30)(plain),
+        "async": tool(name="t")(later),
+        "async deadline": tool(name="t", timeout=30)(later),
+    }[kind]
+
+
+WIPE_TWO = act(call("wipe", what="a"), call("look", key="k"), call("wipe", what="b"))
+
+
+def waiting() -> tuple[Agent, Run]:
+    """Paused before three calls, of which two need an approval."""
+    made = agent(WIPE_TWO, answer())
+    return made, made.run("go")
+
+
+def data(run: Run, step: int = 1) -> list[Any]:
+    return [r.data if r.ok else r.error.code for r in run.step(step).results]  # type: ignore[union-attr]
 
 
 # --- generated values ------------------------------------------------------------------------------------------------

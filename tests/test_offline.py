@@ -541,7 +541,7 @@ def _stated(value: Any, place: str) -> bool:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(GOALS, st.lists(st.sampled_from(ALL), min_size=1, max_size=5, unique_by=lambda each: each.name))
 def test_no_argument_is_ever_invented(goal: str, tools: list[Tool]) -> None:
     decision = decide(goal, specs(*tools)).decision
@@ -587,12 +587,16 @@ DATA = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+SPECS = st.builds(ToolSpec, st.sampled_from(["get_a", "날씨", "", "x" * 70]), st.text(max_size=30), PARAMETERS)
+FAILED = st.builds(ErrorDetail, st.sampled_from(["bad_arguments", "timeout", "denied"]), st.text(max_size=30))
+
+
+@settings(max_examples=150)
 @given(
     st.one_of(GOALS, st.text(max_size=60)),
-    st.lists(st.builds(ToolSpec, st.sampled_from(["get_a", "날씨", "", "x" * 70]), st.text(max_size=30), PARAMETERS), max_size=4),
-    st.lists(st.one_of(DATA, st.builds(ErrorDetail, st.sampled_from(["bad_arguments", "timeout", "denied"]), st.text())), max_size=4),
-)  # fmt: skip
+    st.lists(SPECS, max_size=4),
+    st.lists(st.one_of(DATA, FAILED), max_size=4),
+)
 def test_odd_schemas_goals_and_results_never_raise(goal: str, tools: list[ToolSpec], data: list[Any]) -> None:
     messages = [Message("user", goal)]
     for place in range(5):

@@ -108,7 +108,7 @@ def go_on(data: st.DataObject, agent: Agent, run: Run) -> Run:
     return agent.resume(run, **options)
 
 
-@profile(150)
+@profile(90)
 @given(scripts, limits, memories, st.data())
 def test_any_run_however_it_pauses_and_goes_on(script: Any, limit: Limits, memory: Memory, data: st.DataObject) -> None:
     agent = made(script, limit, memory)

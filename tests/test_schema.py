@@ -3,101 +3,20 @@
 from __future__ import annotations
 
 import json
-from datetime import date
-from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pytest
+from _schema_samples import EXAMPLES, STRICT, TOOLS, Part
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
-from pydantic import BaseModel, Field
 from strategies import json_values, profile
 
-from agentkit import Registry, Tool, ToolCall, tool
+from agentkit import Registry, Tool, tool
 from agentkit._schema import ArgumentsError
 from agentkit._strict import strict_form
-from agentkit._wire import wire_name
 
-
-class Unit(Enum):
-    METRE = "m"
-    FOOT = "ft"
-
-
-class Part(BaseModel):
-    name: str
-    count: int = 1
-    unit: Unit | None = None
-
-
-class Tree(BaseModel):
-    value: int
-    children: list[Tree] = []
-
-
-def flat(city: str, unit: str = "C", limit: Annotated[int, Field(ge=1, le=50)] = 10) -> None:
-    """Plain values with defaults."""
-
-
-def choice(
-    mode: Literal["fast", "full"], unit: Unit, maybe: Unit | None, other: Literal["x", "y"] | None = None
-) -> None:
-    """Choices, some of which may be null."""
-
-
-def nested(part: Part, parts: list[Part], best: Part | None = None) -> None:
-    """Models inside."""
-
-
-class Closed(BaseModel, extra="forbid"):
-    name: str
-
-
-def closed(part: Closed) -> None:
-    """A model that takes no other fields."""
-
-
-def recursive(tree: Tree) -> None:
-    """A model in itself."""
-
-
-def dated(day: date, numbers: list[int], ratio: float = 0.5, flag: bool = False) -> None:
-    """Dates and lists."""
-
-
-def mixed(value: int | str | list[int], texts: list[str] | None = None) -> None:
-    """Unions."""
-
-
-def free(data: dict[str, Any], counts: dict[str, int]) -> None:
-    """Objects with free keys."""
-
-
-def nothing() -> None:
-    """No parameters."""
-
-
-def anything(value: Any) -> None:
-    """Any value."""
-
-
-STRICT = [flat, choice, nested, closed, recursive, dated, mixed, nothing]
-TOOLS: dict[str, Tool] = {function.__name__: tool(function) for function in [*STRICT, free, anything]}
 by_name = pytest.mark.parametrize("made", TOOLS.values(), ids=TOOLS)
-
-EXAMPLES: dict[str, list[dict[str, Any]]] = {
-    "flat": [{"city": "Seoul"}, {"city": "", "unit": "F", "limit": 50}],
-    "choice": [{"mode": "fast", "unit": "m", "maybe": None}, {"mode": "full", "unit": "ft", "maybe": "m", "other": "x"}],
-    "nested": [{"part": {"name": "a"}, "parts": []}, {"part": {"name": "a", "unit": None}, "parts": [{"name": "b", "count": 2}]}],
-    "closed": [{"part": {"name": "a"}}],
-    "recursive": [{"tree": {"value": 1, "children": [{"value": 2}]}}],
-    "dated": [{"day": "2026-10-13", "numbers": [1, 2]}, {"day": "2026-10-13", "numbers": [], "ratio": 1, "flag": True}],
-    "mixed": [{"value": 1}, {"value": "a", "texts": ["b"]}, {"value": [1], "texts": None}],
-    "free": [{"data": {"a": [1]}, "counts": {"b": 2}}],
-    "nothing": [{}],
-    "anything": [{"value": {"a": 1}}],
-}  # fmt: skip
 
 
 def accepts(made: Tool, arguments: Any) -> bool:
@@ -273,52 +192,3 @@ def filled(part: dict[str, Any], root: dict[str, Any], depth: int = 0) -> st.Sea
         "string": st.text(max_size=4), "integer": integers, "number": st.floats(-1e6, 1e6), "boolean": st.booleans(), "null": st.none(),
     }  # fmt: skip
     return st.dates().map(str) if part.get("format") == "date" else plain[kind]
-
-
-class TestNames:
-    @profile(100)
-    @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80))
-    def test_any_name_is_mapped_to_one_that_providers_accept_and_back(self, name: str) -> None:
-        if not name.strip():
-            return
-        made = tool(name=name)(flat)
-        registry = Registry([made])
-        sent = registry.openai()[0]["function"]["name"]
-        assert 1 <= len(sent) <= 64 and all(c.isascii() and (c.isalnum() or c in "_-") for c in sent)
-        assert sent == registry.anthropic()[0]["name"] == wire_name(name)
-        result = registry.call(ToolCall(sent, {"city": "a"}))
-        assert result.ok and result.name == name
-
-    def test_good_names_stay_and_different_names_stay_different(self) -> None:
-        assert wire_name("get_order-2") == "get_order-2"
-        names = ["a.b", "a b", "a/b", "a_b", "도구", "공구", "x" * 65, "x" * 66]
-        assert len({wire_name(name) for name in names}) == len(names)
-
-
-class TestWords:
-    @pytest.mark.parametrize(
-        ("name", "arguments", "sentence"),
-        [
-            ("flat", {}, "city is required."),
-            ("flat", {"citty": "a"}, "Did you mean 'city'? The parameters are: city, unit, limit."),
-            ("flat", {"city": "a", "limit": 0}, "limit must be at least 1, but it is 0."),
-            ("flat", {"city": [1]}, "city must be a string, but it is [1]."),
-            ("nothing", {"x": 1}, "x is not a parameter. It takes no parameters."),
-            ("choice", {"mode": "fast", "unit": "inch", "maybe": None}, "unit must be one of 'm', 'ft', but it is \"inch\"."),
-            ("closed", {"part": {"name": "a", "nam": 1}}, "part.nam is not a parameter. Did you mean 'name'?"),
-            ("nested", {"part": 5, "parts": []}, "part must be an object with name, count, unit, but it is 5."),
-            ("recursive", {"tree": {"value": 1, "children": [{"value": "x"}]}}, "tree.children[0].value must be an integer, but it is \"x\"."),
-            ("dated", {"day": "2026-02-30", "numbers": []}, "day must be a date (YYYY-MM-DD), but it is \"2026-02-30\"."),
-            ("mixed", {"value": None}, "an integer or a string or a list"),
-        ],
-    )  # fmt: skip
-    def test_sentences(self, name: str, arguments: dict[str, Any], sentence: str) -> None:
-        with pytest.raises(ArgumentsError) as caught:
-            TOOLS[name].validate(arguments)
-        text = str(caught.value)
-        assert sentence in text and "pydantic" not in text and "https://" not in text
-
-    def test_many_mistakes_are_five_sentences_and_a_long_value_is_cut(self) -> None:
-        with pytest.raises(ArgumentsError) as caught:
-            TOOLS["dated"].validate({"day": "x" * 10_000, "numbers": ["a"] * 100})
-        assert len(str(caught.value)) < 600 and str(caught.value).count("must be") == 5

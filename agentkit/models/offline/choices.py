@@ -6,12 +6,13 @@ import re
 from typing import Any
 
 from agentkit.models.offline.language import Word, split_name, word_for
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.lexicon import bigrams, similarity
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter
 
-_NOT = re.compile(r"\b(?:not|no|without|don't|never|exclude|excluding|off)\b|말고|없이|제외|빼고", re.IGNORECASE)
-_TARGET = re.compile(r"(?:\b(?:to|into|as|on|by|with|in|using|be|make it)\s+(?:the\s+)?|->\s*|→\s*)$", re.IGNORECASE)
+_NOT = Pattern(r"\b(?:not|no|without|don't|never|exclude|excluding|off)\b|말고|없이|제외|빼고", re.IGNORECASE)
+_TARGET = Pattern(r"(?:\b(?:to|into|as|on|by|with|in|using|be|make it)\s+(?:the\s+)?|->\s*|→\s*)$", re.IGNORECASE)
 
 
 def pick(choices: tuple[Any, ...], text: str, words: tuple[Word, ...], exact_only: bool = False) -> Any:

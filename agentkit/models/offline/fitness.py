@@ -14,6 +14,7 @@ from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.scoring import Match, Profile, profile_of
 
+PARTLY, SURE = 0.18, 0.9  # or less, when it covers one word or value as well as this
 FITS = 0.3  # the least score with which a tool is taken for a need
 ADDS = 0.15  # the least share of a need that a second tool must add
 FORBIDDEN = (
@@ -26,9 +27,14 @@ WRITTEN = 0.4  # when that is a thing that people write out themselves (SQL, a f
 OTHER = 0.2  # and when the need states other things instead
 
 
+def fits(match: Match) -> bool:
+    """Whether a tool is taken for a need at all: it covers enough of it, or one part of it very well."""
+    return match.score >= FITS or (match.score >= PARTLY and max(match.covered, default=0.0) >= SURE)
+
+
 def best_of(found: Sequence[Match], suited: list[float]) -> Match | None:
     """The tool that suits a need best (the first of equal ones), or None when none fits."""
-    fitting = [(score, match) for match, score in zip(found, suited, strict=True) if match.score >= FITS and score > 0]
+    fitting = [(score, match) for match, score in zip(found, suited, strict=True) if score > 0 and fits(match)]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
 

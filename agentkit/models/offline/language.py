@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agentkit.facts import Language
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.lexicon import lexicon, nearest, stem
 
 LIMIT = 8_000  # characters of a goal that are analysed; a longer one keeps its beginning and its end
-_HANGUL = re.compile(r"[가-힣]")
-_LATIN = re.compile(r"[A-Za-z]")
-_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:['’-][A-Za-z]+)*|[가-힣]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HANGUL = Pattern(r"[가-힣]")
+_LATIN = Pattern(r"[A-Za-z]")
+_TOKEN = Pattern(r"[A-Za-z][A-Za-z0-9]*(?:['’-][A-Za-z]+)*|[가-힣]+")
+_CAMEL = Pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     """The words of a text that carry meaning, in order. Stop words are left out, phrases count as one word."""
     lex, found = lexicon(), []
     tokens = [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
-    skip = 0
+    skip, given_back = 0, set[int]()
     for place, (token, start, end) in enumerate(tokens):
         if skip:
             skip -= 1
@@ -64,14 +65,28 @@ def words_of(text: str) -> tuple[Word, ...]:
         if _HANGUL.match(token):
             found.extend(_korean_words(token, start))
             continue
+        if token.lower() == "back" and place in given_back:
+            continue
         phrase, length = _phrase(tokens[place : place + 3])
-        if phrase:
+        if not phrase and (end_of := _given_back(tokens, place)):
+            given_back.add(end_of)
+            key = f"{stem(token.lower())}_back"
+            found.append(Word(token, key, lex.concepts[key], start, end))
+        elif phrase:
             skip = length - 1
             last = tokens[place + skip][2]
             found.append(Word(text[start:last], phrase, lex.concepts[phrase], start, last))
         elif (lowered := token.lower().replace("’", "'").removesuffix("'s")) not in lex.words["stop"]:
             found.append(_english_word(token, lowered, start, end))
     return tuple(found)
+
+
+def _given_back(tokens: list[tuple[str, int, int]], place: int) -> int:
+    """Where "back" stands in "send it back" and "pay 50,000 won of order A100 back", or 0."""
+    if f"{stem(tokens[place][0].lower())}_back" not in lexicon().concepts:
+        return 0
+    following = range(place + 2, min(place + 8, len(tokens)))
+    return next((number for number in following if tokens[number][0].lower() == "back"), 0)
 
 
 def _counter(following: str) -> str:
@@ -143,7 +158,7 @@ def _korean_name(piece: str, start: int) -> list[Word]:
     return [Word(name, name, (), start, start + len(name), known=False)]
 
 
-_VERB_END = re.compile(
+_VERB_END = Pattern(
     r"(?:나요|까요|인가요|가요|니까|습니다|입니다|이에요|예요|해요|돼요|되요|세요|주세요|십시오|어요|아요|네요|군요|지요|죠|줘|줄래|"
     r"해라|하라|한다|된다|이다|하고|되고|있고|하면|되면|하는|되는|인지|는지|할지|을지|려고|니다|드려|할래|을까|ㄹ까|싶어|주라|있어|없어|였어|했어|됐어|왔어|갔어|했지|됐지|인가|일까|할까|된거|한거|왔나|갔나|됐나|했나)$"
 )

@@ -21,7 +21,7 @@ class Lexicon:
     Attributes:
         concepts: for each English stem (``_`` joins two words) the concepts that it belongs to.
         korean: the same for each Korean stem.
-        grams: for each English word of five letters or more, its pairs of letters (to recognise misspelt words).
+        long: the English stems of words of five letters or more, with which misspelt words are compared.
         labels: for each English word that names a concept, its first Korean word.
         words: the word lists by name, such as ``stop``, ``acting`` or ``particles``.
         longest: the length of the longest Korean stem.
@@ -29,7 +29,7 @@ class Lexicon:
 
     concepts: dict[str, tuple[str, ...]]
     korean: dict[str, tuple[str, ...]]
-    grams: dict[str, frozenset[str]]
+    long: tuple[str, ...]
     labels: dict[str, str]
     words: dict[str, frozenset[str]]
     markers: tuple[str, ...]
@@ -43,20 +43,28 @@ def lexicon() -> Lexicon:
     concepts: dict[str, tuple[str, ...]] = {}
     korean: dict[str, tuple[str, ...]] = {}
     labels: dict[str, str] = {}
-    grams: dict[str, frozenset[str]] = {}
+    long: list[str] = []
     for name, (english, hangul) in raw["concepts"].items():
         for word in english.split():
             key = "_".join(stem(part) for part in word.split("_"))
             concepts[key] = (*concepts.get(key, ()), name)
             if len(word) >= 5 and "_" not in word:
-                grams[key] = bigrams(key)
+                long.append(key)
         for word in hangul.split():
             key = word.replace("_", "")
             korean[key] = (*korean.get(key, ()), name)
         if hangul:
             labels[stem(name)] = hangul.split()[0].replace("_", " ")
     words = {name: frozenset(text.split()) for name, text in raw["words"].items() if name != "markers"}
-    return Lexicon(concepts, korean, grams, labels, words, tuple(raw["words"]["markers"]), max(map(len, korean)))
+    return Lexicon(
+        concepts,
+        korean,
+        tuple(dict.fromkeys(long)),
+        labels,
+        words,
+        tuple(raw["words"]["markers"]),
+        max(map(len, korean)),
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -91,10 +99,9 @@ def similarity(left: frozenset[str], right: frozenset[str]) -> float:
 @lru_cache(maxsize=4096)
 def nearest(word: str) -> str:
     """The word of the lexicon that a misspelt word most likely is, or an empty string."""
-    known = lexicon().grams
     pairs = bigrams(word)
     best, found = 0.0, ""
-    for candidate, other in known.items():
-        if abs(len(candidate) - len(word)) <= 2 and (value := similarity(pairs, other)) > best:
+    for candidate in lexicon().long:
+        if abs(len(candidate) - len(word)) <= 2 and (value := similarity(pairs, bigrams(candidate))) > best:
             best, found = value, candidate
     return found if best >= 0.74 else ""

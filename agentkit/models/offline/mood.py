@@ -11,48 +11,50 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from agentkit.models.offline.language import Word
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.lexicon import lexicon, stem
 from agentkit.models.offline.values import HOLE
 
 Mood: TypeAlias = Literal["ask", "act", "fact"]
 
-_LEAD = re.compile(
+_LEAD = Pattern(
     r"^(?:\s|,|:|-|\(|(?:please|kindly|hi|hello|hey|ok|okay|now|then|also|and|so|but|first|next|finally|just|go ahead and|"
     r"go ahead|i'd like you to|i want you to|i need you to|you can|you should|you must|you may)\b)+",
     re.IGNORECASE,
 )
 _INDIRECT = r"know|see|check|find|understand|hear|learn|ask|look|have a look"
-_YOU = re.compile(
+_YOU = Pattern(
     r"^(?:can|could|would|will)\s+(?:you|u)\s+(?:(?:please|kindly|just|also|mind|help me|be so kind and|be so kind to)\s+)*",
     re.IGNORECASE,
 )
-_WISH = re.compile(
-    r"^(?:i|we)(?:\s+(?:really|just|also))?(?:\s+(?:want|need|wish|would like|would love)|'d like|'d love)\b\s*(?:to\s+)?",
+_WISH = Pattern(
+    r"^(?:i|we)(?:\s+(?:really|just|also))?(?:\s+(?:want|need|wish|demand|request|claim|would like|would love)|'d like|'d love)\b\s*(?:to\s+)?",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(
+_QUESTION = Pattern(
     r"^(?:what|where|when|who|whose|which|why|how|is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|"
     r"may|might|shall|whether|if|what's|where's|who's|how's|any|tell|show|explain)\b",
     re.IGNORECASE,
 )
-_STATES = re.compile(
+_STATES = Pattern(
     r"\b(?:is|are|was|were|am|i'm|it's|has|have|had|bought|ordered|arrived|received|got|came|said|paid|live|lives|lost|"
     r"think|hope|thought|called|broke|works?|changed|needs?|should|must|did|does|don't|doesn't|didn't|not)\b",
     re.IGNORECASE,
 )
-_NEVER = re.compile(r"^(?:do not|don't|never|no need to|please do not|please don't|without)\b", re.IGNORECASE)
-_CONDITION = re.compile(
+_TELLS = Pattern(r"^(?:my|i|we|this|it|they|he|she)\b", re.IGNORECASE)
+_NEVER = Pattern(r"^(?:do not|don't|never|no need to|please do not|please don't|without)\b", re.IGNORECASE)
+_CONDITION = Pattern(
     r"^(?:if|when|once|in case|provided|unless)\b|\b(?:if|unless|provided|only when|in case)\b", re.IGNORECASE
 )
-_KO_REQUEST = re.compile(
+_KO_REQUEST = Pattern(
     r"(주세요|주십시오|주시|주실|주라|줄래|줄 수|달라|다오|줘|부탁|바랍니다|바라|하세요|하십시오|해라|하라|싶|"
     r"원해|원합|신청합|신청해|요청합|요청해|할게|하겠습|하자|합시다|드려요)"
 )
-_KO_QUESTION = re.compile(
+_KO_QUESTION = Pattern(
     r"[?？]|나요|까요|인가요|가요|니까|을까|될까|되나|어때|어떤가|얼마|언제|어디|무엇|뭐|몇|어떻게|누구|여부|는지|한지|인지|을지|할지|될지"
 )
-_KO_FACT = re.compile(r"(?:다|요|음|임|죠|네|데|서|니|어|아|고)[.!\s,]*$")
-_KO_NOT = re.compile(r"(?:지\s?마|지\s?말|하지 않|안 해도)")
+_KO_FACT = Pattern(r"(?:다|요|음|임|죠|네|데|서|니|어|아|고)[.!\s,]*$")
+_KO_NOT = Pattern(r"(?:지\s?마|지\s?말|하지 않|안 해도)")
 
 
 def mood_of(clause: str, words: tuple[Word, ...]) -> Mood:
@@ -84,7 +86,7 @@ def _english_mood(plain: str) -> Mood:
         return "ask" if _conditional(plain) else "act"
     if asks or _reads(plain):
         return "ask"
-    return "fact" if _STATES.search(plain) else "ask"
+    return "fact" if _STATES.search(plain) or _TELLS.match(plain) else "ask"
 
 
 def _conditional(text: str) -> bool:
@@ -161,6 +163,8 @@ def _korean_mood(plain: str) -> Mood:
     requests = list(_KO_REQUEST.finditer(plain))
     if requests:
         before = plain[max(0, requests[-1].start() - 9) : requests[-1].start() + 1]
+        if requests[-1].group() == "싶" and _KO_QUESTION.search(plain, requests[-1].end()):
+            return "ask"  # "반품하고 싶은데 가능할까요?"
         indirect = re.search(r"는지|은지|한지|인지|을지|할지|될지|여부|방법|얼마|언제|어디", plain)
         if indirect or any(verb in before for verb in words["reading_ko"]):
             return "ask"

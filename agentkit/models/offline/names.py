@@ -8,26 +8,27 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agentkit.models.offline.language import is_ending, strip_particles
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.lexicon import lexicon, stem
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.scoring import profile_of
 from agentkit.models.offline.values import HOLE
 
-_TOKEN = re.compile(rf"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_&'’.-]*[A-Za-zÀ-ɏ0-9_]|[A-Za-zÀ-ɏ]|[가-힣]+|{HOLE}+|[^\s\w]")
+_TOKEN = Pattern(rf"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_&'’.-]*[A-Za-zÀ-ɏ0-9_]|[A-Za-zÀ-ɏ]|[가-힣]+|{HOLE}+|[^\s\w]")
 _PREPOSITIONS = frozenset("in for of at about on near by with from to into named called is as regarding".split())
 _FROM = frozenset("from source origin base start sender out".split())
 _TO = frozenset("to into in target destination dest recipient end as".split())
 _TOPICS = (
-    re.compile(r"\b(?:about|regarding|concerning|related to|on the topic of|on)\s+(.+)$", re.IGNORECASE),
-    re.compile(r"\b(?:for|of|with)\s+(.+)$", re.IGNORECASE),
+    Pattern(r"\b(?:about|regarding|concerning|related to|on the topic of|on)\s+(.+)$", re.IGNORECASE),
+    Pattern(r"\b(?:for|of|with)\s+(.+)$", re.IGNORECASE),
 )
-_TOGETHER = re.compile(r"\s*(?:,|&|/|와|과|랑|이랑|하고|및|,?\s*\b(?:and|or)\b|그리고|\s)*\s*(?:the\s+)?")
-_KO_TOPIC = re.compile(r"(.+?)(?:에 대해서?|에 대한|에 관한|에 관해서?|관련)(?:\s|된|$)")
-_LATER = re.compile(
+_TOGETHER = Pattern(r"\s*(?:,|&|/|와|과|랑|이랑|하고|및|,?\s*\b(?:and|or)\b|그리고|\s)*\s*(?:the\s+)?")
+_KO_TOPIC = Pattern(r"(.+?)(?:에 대해서?|에 대한|에 관한|에 관해서?|관련)(?:\s|된|$)")
+_LATER = Pattern(
     r"\s+(?:please|for me|from|since|in|before|after|published|written|with|sorted|within)\s*[,.?!]*$", re.IGNORECASE
 )
-_INSIDE = re.compile(
+_INSIDE = Pattern(
     r"(?:.*\b(?:in|of|is|says?)\s+)(?:the\s+(?:word|text|sentence|phrase|string)s?\s+)?(.+)$", re.IGNORECASE
 )
 

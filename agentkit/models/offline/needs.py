@@ -8,36 +8,44 @@ from functools import lru_cache
 
 from agentkit.facts import Language
 from agentkit.models.offline.language import Word, language_of, shortened, words_of
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.lexicon import lexicon
 from agentkit.models.offline.mood import Mood, mood_of
 from agentkit.models.offline.values import HOLE, Value, read_values
 
 _LIMIT = 8  # needs that are followed; a longer list of wishes is cut, and the answer says so
-_SENTENCE = re.compile(r"[.?!…。？！]+[\"'”’)]*(?=\s|$|[가-힣])|\n+|;")
-_OPENERS = "what|where|when|who|which|why|how|whether|if"
-_HELPERS = "can|could|will|would|is|are|was|were|do|does|did|has|have|should|may"
-_SUBJECT = rf"(?:i|you|it|they|we|he|she|the|my|our|this|that|there|a|an|its|their|{HOLE}+|order|(?-i:[A-Z]\w+))"
-_REQUESTS = "please|tell|show|give|find|look|check|explain|list|calculate|compute|convert|translate|count|let me|let's"
-_KOREAN_SPLIT = re.compile(
+_SENTENCE = Pattern(r"[.?!…。？！]+[\"'”’)]*(?=\s|$|[가-힣])|\n+|;")
+_OPENERS = frozenset("what where when who which why how whether if".split())
+_HELPERS = frozenset("can could will would is are was were do does did has have should may".split())
+_SUBJECTS = frozenset("i you it they we he she the my our this that there a an its their order not".split())
+_REQUESTS = frozenset(
+    "please tell show give find look check explain list calculate compute convert translate count".split()
+)
+_DETERMINERS = frozenset("a an the it them my this that all".split())
+_FILLERS = frozenset("then also finally please just".split())
+_JOIN = Pattern(r"(?:,?\s+|,)(and|then|but|also|so|or|plus)\s+|,\s*", re.IGNORECASE)
+_PAIR = Pattern(r"\s+and\s+|,\s+|(?<=[가-힣])(?:이랑|랑|와|과|하고)\s+", re.IGNORECASE)
+_AFTER = Pattern(rf"[A-Za-z']+|{HOLE}+")
+_KOREAN_SPLIT = Pattern(
     rf"(?<=[있없되이주하었았했됐지시내꾸려보가])(?<!{HOLE}하)고,?\s+(?!싶|있|계|나서|나면|해요)"
-    r"|(?<=[는은인한된]데),?\s+|(?:^|\s)(?:그리고|그러고|또한|그다음|그 다음에?|그런 다음|그럼)\s+"
+    r"|(?<=[는은인한된]데)(?<!싶은데),?\s+|(?:^|\s)(?:그리고|그러고|또한|그다음|그 다음에?|그런 다음|그럼)\s+"
     r"|(?<=[는은할될인]지)(?:,|와|랑|하고)?\s+(?=\S.*지)"
 )
-_COURTESY = re.compile(
+_COURTESY = Pattern(
     r"^\W*(?:thank|thanks|bye|goodbye|good\s?bye|cheers|great|perfect|never mind|nice to meet|have a (?:nice|good)|"
     r"good (?:morning|afternoon|evening|day)|that (?:was|is|will be) all|that's all|감사|고마|안녕|수고)",
     re.IGNORECASE,
 )
-_GENERAL = re.compile(
+_GENERAL = Pattern(
     r"\W*how (?:long|many (?:days|weeks|months))\s+(?:do|does|is|are|may|can|have|will)\b", re.IGNORECASE
 )
-_REFERS = re.compile(
-    r"\b(?:it|its|this|that|them|they|their|i|i'm|my|me|same|one|ones|these|those|here)\b", re.IGNORECASE
-)
-_SPECIFIC = re.compile(
-    r"\b(?:my|this|that|our)\s+((?:last\s|latest\s|recent\s|new\s|old\s)?[a-z]+)(?!\s+(?:history|list|policy|rules?))"
-    r"|(?<![가-힣])(?:제|내|저의|나의|우리|이|그)\s+([가-힣]+)(?!\s*(?:목록|내역|전체|리스트|모두|전부|정책|규정))",
+_REFERS = Pattern(r"\b(?:it|its|this|that|them|they|their|i|i'm|my|me|same|one|ones|these|those|here)\b", re.IGNORECASE)
+_SPECIFIC = Pattern(
+    r"\b(?:my|this|that|our)\s+((?:last\s|latest\s|recent\s|new\s|old\s)?[a-z]+)(?!\s+(?:history|list|policy|rules?))",
     re.IGNORECASE,
+)
+_SPECIFIC_KO = Pattern(
+    r"(?<![가-힣])(?:제|내|저의|나의|우리|이|그)\s+([가-힣]+)(?!\s*(?:목록|내역|전체|리스트|모두|전부|정책|규정))"
 )
 
 
@@ -97,7 +105,8 @@ def read(text: str) -> Reading:
     text = shortened(text)
     masked, values = read_values(text)
     language = language_of(masked)
-    clauses = [_clause(text, masked, start, end, values) for start, end in _spans(masked)]
+    spans = [part for span in _spans(masked) for part in _shared(masked, span, values)]
+    clauses = [_clause(text, masked, start, end, values) for start, end in spans]
     clauses = [clause for clause in clauses if clause.words or clause.values]
     clauses = _settled(clauses)
     needs = [need for need in _linked(clauses) if need.mood != "fact"]
@@ -121,22 +130,50 @@ def _spans(masked: str) -> list[tuple[int, int]]:
     return spans[:64]
 
 
-@lru_cache(maxsize=1)
-def _joints() -> re.Pattern[str]:
-    """Where a clause may begin after "and", "then", "but" or a comma."""
-    words = lexicon().words
-    clear = "|".join(sorted((words["reading"] | words["acting"]) - words["noun_verbs"]))
-    unclear = "|".join(sorted(words["noun_verbs"]))
-    begins = rf"(?:{_OPENERS}|{_REQUESTS})\b|(?:{_HELPERS})\s+(?:not\s+)?{_SUBJECT}|i\s|i'd\s|i'm\s|you\s|(?:{clear})\s"
-    after_and = rf"|(?:{unclear})\s+(?:a|an|the|it|them|my|this|that|all|{HOLE}+|order\s{HOLE}+)"
-    joins = r"(?:,?\s+|,)(?:and|then|but|also|so|or|plus)"
-    more = r"\s+(?:then\s+|also\s+|finally\s+|please\s+|just\s+)*"
-    return re.compile(rf"{joins}{more}(?={begins}{after_and})|,{more}(?={begins})", re.IGNORECASE)
-
-
 def _cuts(masked: str, start: int, end: int) -> list[tuple[int, int]]:
-    cuts = [match.span() for match in _joints().finditer(masked, start, end)]
+    """Where a clause may begin: after "and", "then", "but" or a comma, when what follows looks like a clause."""
+    cuts = []
+    for match in _JOIN.finditer(masked, start, end):
+        tokens = [
+            (each.group(), each.start()) for each in _AFTER.finditer(masked, match.end(), min(end, match.end() + 60))
+        ]
+        while tokens and tokens[0][0].lower() in _FILLERS:
+            tokens.pop(0)
+        if tokens and _begins([token for token, _ in tokens[:3]], bool(match.group(1))):
+            cuts.append((match.start(), tokens[0][1]))
     return cuts + [match.span() for match in _KOREAN_SPLIT.finditer(masked, start, end)]
+
+
+def _shared(masked: str, span: tuple[int, int], values: tuple[Value, ...]) -> list[tuple[int, int]]:
+    """Cut "the place of A101 and the state of A108" in two: each part has a code and words of its own."""
+    start, end = span
+    codes = [value for value in values if value.kind == "code" and start <= value.start < end]
+    for joint in _PAIR.finditer(masked, start, end) if len(codes) > 1 else ():
+        left, right = masked[start : joint.start()], masked[joint.end() : end]
+        told = any(code.start < joint.start() for code in codes) and any(code.start >= joint.end() for code in codes)
+        if told and _tells(left) and _tells(right):
+            return [(start, joint.start()), *_shared(masked, (joint.end(), end), values)]
+    return [span]
+
+
+def _tells(part: str) -> bool:
+    """Whether a part says what is wanted, and not only of which orders or for comparison."""
+    known = [word for word in words_of(part) if word.known and not {"compare", "between"} & set(word.concepts)]
+    return any("order" not in word.concepts for word in known)
+
+
+def _begins(tokens: list[str], joined: bool) -> bool:
+    """Whether words begin a clause: a question word, "can it", "tell me", a verb; "order" only in "and order the …"."""
+    words, first = lexicon().words, tokens[0].lower()
+    second = tokens[1] if len(tokens) > 1 else ""
+    if first in _OPENERS or first in _REQUESTS or first in ("i", "i'd", "i'm", "you", "let's"):
+        return True
+    if first in _HELPERS:
+        return second[:1].isupper() or second.startswith(HOLE) or second.lower() in _SUBJECTS
+    if first in words["noun_verbs"]:
+        thing = second.lower() in _DETERMINERS or second.startswith(HOLE)
+        return joined and (thing or (second.lower() == "order" and tokens[-1].startswith(HOLE)))
+    return bool(second) and (first in words["reading"] or first in words["acting"])
 
 
 def _clause(text: str, masked: str, start: int, end: int, values: tuple[Value, ...]) -> Need:
@@ -157,8 +194,7 @@ def _clause(text: str, masked: str, start: int, end: int, values: tuple[Value, .
 def _things(part: str) -> frozenset[str]:
     """Stems and concepts of the single things that a clause speaks of: "my order", not "my orders"."""
     found: set[str] = set()
-    for match in _SPECIFIC.finditer(part):
-        thing = match.group(1) or match.group(2)
+    for thing in [*_SPECIFIC.findall(part), *_SPECIFIC_KO.findall(part)]:
         if re.search(r"(?<!s)s$|들[은이을의]?$", thing):
             continue
         for word in words_of(thing):

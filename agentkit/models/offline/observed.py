@@ -9,10 +9,11 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from agentkit.models.offline.language import split_name, words_of
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.schema import Parameter
 
-_ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
-_DATE_KEY = re.compile(r"(?:_on|_at|date|day|_until|_since|time)$", re.IGNORECASE)
+_ISO = Pattern(r"^\d{4}-\d{2}-\d{2}")
+_DATE_KEY = Pattern(r"(?:_on|_at|date|day|_until|_since|time)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

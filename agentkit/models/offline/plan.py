@@ -20,6 +20,7 @@ from agentkit.models.offline.fitness import (
     STRONG,
     best_of,
     does,
+    fits,
     gives,
     lacks,
     only_code,
@@ -145,7 +146,7 @@ class Planner:
                 score -= FORBIDDEN
             elif need.mood == "act":
                 score += (ACTION if match.tool.acts else 0.0) if does(need, match) else -FORBIDDEN
-            if match.score >= FITS and score > 0:
+            if fits(match) and score > 0:
                 score -= lacks(match, need, self._fill(match.tool, need, None))
             suited.append(score)
         return suited
@@ -254,7 +255,8 @@ class Planner:
                     return
                 calls, plan.calls = plan.calls, []
                 self._take(plan, match.tool, "more")
-                plan.calls = calls if plan.missing is None and not plan.calls else [*plan.calls, *calls]
+                made = {call.key for call in plan.calls}
+                plan.calls += [call for call in calls if call.key not in made]
                 return
 
     def _instead(self, plan: Plan, found: Sequence[Match]) -> None:

@@ -10,13 +10,14 @@ from agentkit.messages import ErrorDetail
 from agentkit.models.offline.choices import pick
 from agentkit.models.offline.history import Outcome
 from agentkit.models.offline.known import Filling
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter, ToolView
 
-_SERVICE = re.compile(
+_SERVICE = Pattern(
     r"timeout|timed_out|unavailable|busy|rate|down|internal|failed|server|connection|network|bad_|unknown_tool|tool_error"
 )
-_QUOTED = re.compile(r"['\"‘“]([^'\"’”]{1,60})['\"’”]")
+_QUOTED = Pattern(r"['\"‘“]([^'\"’”]{1,60})['\"’”]")
 
 
 def may_try_another(outcome: Outcome) -> bool:

@@ -11,20 +11,21 @@ from typing import Any, Literal, TypeAlias
 from agentkit.memory import tool_tokens
 from agentkit.messages import ToolSpec
 from agentkit.models.offline.language import Word, split_name, words_of
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.mood import acts_by_description
 
 Shape: TypeAlias = Literal[
     "enum", "pattern", "code", "date", "email", "url", "integer", "number", "boolean", "sql", "expression", "query",
     "text", "entity", "array", "object", "any",
 ]  # fmt: skip
-_CODE_NAMES = re.compile(r"(?:^|_)(?:id|code|number|no|key|ref|reference|sku|isbn|serial|identifier|token)$")
-_QUERY_NAMES = re.compile(r"(?:^|_)(?:query|q|question|search|topic|keyword|keywords|term|terms|phrase|about)$")
-_TEXT_NAMES = re.compile(
+_CODE_NAMES = Pattern(r"(?:^|_)(?:id|code|number|no|key|ref|reference|sku|isbn|serial|identifier|token)$")
+_QUERY_NAMES = Pattern(r"(?:^|_)(?:query|q|question|search|topic|keyword|keywords|term|terms|phrase|about)$")
+_TEXT_NAMES = Pattern(
     r"(?:^|_)(?:text|content|contents|message|body|sentence|document|paragraph|comment|note|string|s|passage|input|prompt|words|string1)$"
 )
-_EXPRESSION_NAMES = re.compile(r"(?:^|_)(?:expression|expr|formula|calculation|equation|sum)$")
-_DATE_NAMES = re.compile(r"(?:^|_)(?:date|day|deadline|since|until|birthday)$|_on$")
-_ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
+_EXPRESSION_NAMES = Pattern(r"(?:^|_)(?:expression|expr|formula|calculation|equation|sum)$")
+_DATE_NAMES = Pattern(r"(?:^|_)(?:date|day|deadline|since|until|birthday)$|_on$")
+_ISO = Pattern(r"^\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

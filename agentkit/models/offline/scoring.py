@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from agentkit.messages import ToolScore
 from agentkit.models.offline.language import Word, corrected, split_name, words_of
+from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.lexicon import bigrams, lexicon, similarity
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter, ToolView
@@ -23,11 +24,11 @@ NAME, FIRST, LATER, PARAMETER, CHOICE, DETAIL = 1.0, 0.9, 0.65, 0.6, 0.8, 0.4
 CONCEPT, MISSPELT = 0.85, 0.8
 VALUE = 0.8
 UNKNOWN = 0.3  # a word that no tool knows makes a need vaguer, but not as much as a known word makes it clear
-_DETAIL = re.compile(
+_DETAIL = Pattern(
     r":\s|,\s(?:each with|with|including|such as|for example|e\.g\.)\s", re.IGNORECASE
 )  # what follows is detail
 _LABELS = frozenset(("id", "cod", "number", "no", "key", "nam", "ref"))
-_NOT_FOR = re.compile(
+_NOT_FOR = Pattern(
     r"\b(?:do not|don't|not for|never|instead of|rather than|cannot|except)\b|말고|아니라|쓰지 마", re.IGNORECASE
 )
 
@@ -124,7 +125,7 @@ def _importance(word: Word, need: Need) -> float:
     """In "make it express" the word that says what is wanted is "express", not "make"."""
     if need.mood == "act" and word.text.lower() in lexicon().words["generic"]:
         return 0.25
-    if word.stem == "how_many":
+    if word.stem in ("how_many", "how_long"):
         return 0.4  # what is counted says more: "how many orders", "how many days"
     # In "the word 'hello'" the noun only introduces the text.
     return 0.25 if any(value.kind == "quoted" and 0 < value.start - word.end <= 2 for value in need.values) else 1.0

@@ -11,6 +11,8 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from agentkit.models.offline.lazy import Pattern
+
 Kind: TypeAlias = Literal["code", "date", "number", "quoted", "sql", "email", "url", "expression"]
 
 HOLE = "\ufffc"  # stands where a value was taken out of the text
@@ -19,37 +21,40 @@ _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _TERM = rf"[-(]*(?:{_NUMBER})[)%]*"
 _OPERATOR = r"\*\*|[-+*/×÷^%]|plus|minus|times|multiplied by|divided by|x|더하기|빼기|곱하기|나누기"
-_FENCE = re.compile(r"```(?:[a-zA-Z]+\n)?(.*?)```", re.DOTALL)
-_QUOTE = re.compile(
+_FENCE = Pattern(r"```(?:[a-zA-Z]+\n)?(.*?)```", re.DOTALL)
+_QUOTE = Pattern(
     r"\"([^\"\n]{1,2000})\"|“([^”]{1,2000})”|`([^`\n]{1,2000})`|「([^」]{1,2000})」|『([^』]{1,2000})』|‘([^’]{1,2000})’"
     r"|(?<![\w)])'([^'\n]{1,2000}(?:'\w[^'\n]{0,200})*)'(?!\w)"
     r"|(?<![\w)])'([^'\n]{1,2000})'(?=[가-힣])"
 )
-_SQL = re.compile(
+_SQL = Pattern(
     r"(?<![A-Za-z])(?:select\s+[\w*(][^;\"`]*?\bfrom\s+\w|insert\s+into\s+\w|delete\s+from\s+\w|update\s+\w+\s+set\s"
     r"|drop\s+table\s+\w|alter\s+table\s+\w|pragma\s+\w|with\s+\w+\s+as\s*\()",
     re.IGNORECASE,
 )
-_SQL_END = re.compile(
+_SQL_END = Pattern(
     r"'[^']*'|[;\"`“”]|\n\s*\n|[.?!](?=\s|$)|[가-힣]|,?\s(?:and|then)\s+(?:then|tell|show|give|what|how)\b|\s(?:return|give|say)s?(?=\s|$)"
 )
-_SQL_TAIL = re.compile(
+_SQL_TAIL = Pattern(
     r"[,\s]+(?:please|(?:on|in|against|at|using|for|to|from)(?:\s+(?:the|our))?\s+[A-Za-z]+"
     r"(?:\s+(?:database|db|environment|server|system|copy|data))?|,?\s*please)[\s.?!:]*$",
     re.IGNORECASE,
 )
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}")
-_URL = re.compile(r"https?://[^\s\"'<>]*[^\s\"'<>.,;:!?)]")
-_DATE = re.compile(
+_SQL_WORDS = ("select", "insert", "delete", "update", "drop", "alter", "pragma", "with")
+_MARKS = "\"'“`「『‘"
+_DIGIT = Pattern(r"\d")
+_EMAIL = Pattern(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}")
+_URL = Pattern(r"https?://[^\s\"'<>]*[^\s\"'<>.,;:!?)]")
+_DATE = Pattern(
     rf"(?<![\w-])(\d{{4}})\s?[-/.]\s?(\d{{1,2}})\s?[-/.]\s?(\d{{1,2}})(?![\d-])"
     rf"|(\d{{4}})\s*년\s*(\d{{1,2}})\s*월\s*(\d{{1,2}})\s*일"
     rf"|(?<!\w)(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH}),?\s+(\d{{4}})"
     rf"|(?<!\w)({_MONTH})\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z]{1,8}[-_]?\d+[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_])")
-_EXPRESSION = re.compile(rf"{_TERM}(?:\s*(?:{_OPERATOR})\s*{_TERM})+", re.IGNORECASE)
-_PLAIN = re.compile(rf"(?<![\w.,-])-?(?:{_NUMBER})(?![A-Za-z_\d])|(?<=[$€£₩#])(?:{_NUMBER})|(?<=[가-힣])(?:{_NUMBER})")
+_CODE = Pattern(r"(?<![A-Za-z0-9_])[A-Za-z]{1,8}[-_]?\d+[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_])")
+_EXPRESSION = Pattern(rf"{_TERM}(?:\s*(?:{_OPERATOR})\s*{_TERM})+", re.IGNORECASE)
+_PLAIN = Pattern(rf"(?<![\w.,-])-?(?:{_NUMBER})(?![A-Za-z_\d])|(?<=[$€£₩#])(?:{_NUMBER})|(?<=[가-힣])(?:{_NUMBER})")
 _TEN_THOUSANDS = {"천": 1_000, "만": 10_000, "십만": 100_000, "백만": 1_000_000, "억": 100_000_000}
 _SIGNS = {
     "plus": "+", "minus": "-", "times": "*", "multiplied by": "*", "x": "*", "×": "*", "divided by": "/", "÷": "/",
@@ -59,7 +64,7 @@ _NUMBER_WORDS = {
     word: number
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
-_NUMBER_WORD = re.compile(r"(?<!\w)(?:" + "|".join(_NUMBER_WORDS) + r")(?!\w)", re.IGNORECASE)
+_NUMBER_WORD = Pattern(r"(?<!\w)(?:" + "|".join(_NUMBER_WORDS) + r")(?!\w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +82,17 @@ def read_values(text: str) -> tuple[str, tuple[Value, ...]]:
     """The text with holes where values stood (same length), and the values in the order of the text."""
     found: list[Value] = []
     text = _take_quotes(text, found)
-    for kind, pattern in (("email", _EMAIL), ("url", _URL)):
-        text = _take(text, pattern, kind, found)  # type: ignore[arg-type]
-    text = _take_dates(text, found)
-    text = _take(text, _CODE, "code", found)
-    for match in _EXPRESSION.finditer(text):
-        found.append(Value("expression", _signs(match.group().strip()), match.start(), match.end()))
-    text = _take_numbers(text, found)
+    if "@" in text:
+        text = _take(text, _EMAIL, "email", found)
+    if "://" in text:
+        text = _take(text, _URL, "url", found)
+    if _DIGIT.search(text):
+        text = _take_dates(text, found)
+        text = _take(text, _CODE, "code", found)
+        for match in _EXPRESSION.finditer(text):
+            found.append(Value("expression", _signs(match.group().strip()), match.start(), match.end()))
+        text = _take_numbers(text, found)
+    text = _take_number_words(text, found)
     return text, tuple(sorted(found, key=lambda value: (value.start, -value.end)))
 
 
@@ -91,7 +100,7 @@ def _hole(text: str, start: int, end: int) -> str:
     return f"{text[:start]}{HOLE * (end - start)}{text[end:]}"
 
 
-def _take(text: str, pattern: re.Pattern[str], kind: Kind, found: list[Value]) -> str:
+def _take(text: str, pattern: Pattern, kind: Kind, found: list[Value]) -> str:
     for match in pattern.finditer(text):
         found.append(Value(kind, match.group(), match.start(), match.end()))
         text = _hole(text, match.start(), match.end())
@@ -99,16 +108,17 @@ def _take(text: str, pattern: re.Pattern[str], kind: Kind, found: list[Value]) -
 
 
 def _take_quotes(text: str, found: list[Value]) -> str:
-    for match in _FENCE.finditer(text):
+    for match in _FENCE.finditer(text) if "```" in text else ():
         kind: Kind = "sql" if _SQL.match(match.group(1).strip()) else "quoted"
         found.append(Value(kind, match.group(1).strip(), match.start(), match.end()))
         text = _hole(text, match.start(), match.end())
-    while sql := _SQL.search(text):
+    written = any(word in text.lower() for word in _SQL_WORDS)
+    while written and (sql := _SQL.search(text)):
         end = _sql_end(text, sql)
         found.append(Value("sql", text[sql.start() : end].strip(), sql.start(), end))
         start = sql.start() - 1 if sql.start() and text[sql.start() - 1] in "\"'`“" else sql.start()
         text = _hole(text, start, end + 1 if end < len(text) and text[end] in "\"'`”;" else end)
-    for quote in _QUOTE.finditer(text):
+    for quote in _QUOTE.finditer(text) if any(mark in text for mark in _MARKS) else ():
         inner = next(group for group in quote.groups() if group is not None)
         if inner.strip(f"{HOLE} "):
             found.append(Value("quoted", inner.strip(), quote.start(), quote.end()))
@@ -127,7 +137,7 @@ def _sql_end(text: str, match: re.Match[str]) -> int:
         return close
     while tail := _SQL_TAIL.search(text, match.end(), end):
         end = tail.start()
-    return end
+    return match.start() + len(text[match.start() : end].rstrip(" -,:"))
 
 
 def _take_dates(text: str, found: list[Value]) -> str:
@@ -159,6 +169,10 @@ def _take_numbers(text: str, found: list[Value]) -> str:
             value = round(value * _TEN_THOUSANDS[unit.group(1)])
         found.append(Value("number", value, match.start(), match.end() + (unit.end() if unit else 0)))
         text = _hole(text, match.start(), match.end())
+    return text
+
+
+def _take_number_words(text: str, found: list[Value]) -> str:
     for match in _NUMBER_WORD.finditer(text):
         if match.group().lower() != "one":
             found.append(Value("number", _NUMBER_WORDS[match.group().lower()], match.start(), match.end()))
