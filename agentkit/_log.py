@@ -173,6 +173,7 @@ class Log:
             self.opened, self.kept = (step.reply, step.seen, step.view), step.results
             return
         place = self._last_assistant()
+        self.kept = tuple(m.result for m in self.messages[place + 1 :] if m.result is not None)
         self.opened = (Reply(CallTools(self.messages[place].text, self.messages[place].calls)), place, None)
 
     def _last_assistant(self) -> int:

@@ -24,8 +24,11 @@ _FORMS = [
     re.compile(r"\b(?:gh[pousr]_|github_pat_|xox[a-z]-|hf_)[A-Za-z0-9_\-]{8,}"),
     re.compile(r"\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{4,}\.[A-Za-z0-9_\-]*"),
 ]
+# After these words stands a secret. "Bearer" and "basic" are also ordinary words, so alone they need a token with a digit.
 _AFTER_WORD = [
-    re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=\-]{4,}"),
+    re.compile(r"(?i)(\bauthorization[\"']?\s*[=:]\s*[\"']?(?:bearer|basic)\s+)[^\s\"',;}]{1,2000}"),
+    re.compile(r"(?i)(\bbearer\s+)(?=[^\s\d]{0,200}\d)[A-Za-z0-9._~+/=\-]{6,}"),
+    re.compile(r"(?i)(\bbasic\s+)(?=[^\s\d]{0,200}\d)[A-Za-z0-9+/]{12,}={0,2}"),
     re.compile(
         r"(?i)((?:password|passwd|pwd|secret|api[_-]?key|access[_-]?key|(?<![a-z])key|token|authorization)[\"']?\s*[=:]\s*[\"']?)"
         r"(?!\s|\[secret\]|bearer|basic)[^\s\"'&,;}]{3,}"
@@ -40,8 +43,7 @@ def mask_text(text: str) -> str:
         return text
     for form in _FORMS:
         text = form.sub(MASK, text)
-    text = _AFTER_WORD[0].sub(lambda m: f"{m.group(1)} {MASK}", text)
-    for form in _AFTER_WORD[1:]:
+    for form in _AFTER_WORD:
         text = form.sub(lambda m: m.group(1) + MASK, text)
     return text
 

@@ -57,6 +57,8 @@ def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Paramet
             raise DefinitionError(
                 f"The parameter {star}{key} of {name!r} has no fixed schema. Name each parameter, or take one list or model."
             )
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise DefinitionError(f"A model passes parameters by name. Remove the `/` after {key!r} in {name!r}.")
         if key not in hints:
             raise DefinitionError(f"Give the parameter {key!r} of {name!r} a type hint, for example `{key}: str`.")
         found.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[key]))

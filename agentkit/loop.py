@@ -67,7 +67,8 @@ def think_act_observe(agent: Agent, log: Log) -> Loop:
                 # Think: let the model decide, unless a limit is reached.
                 if reason := agent.limits.reached(log, agent.clock() - started):
                     return log.stopped(reason)
-                reply = log.take_given() or (yield AskModel(log.view(agent.memory), log.specs))
+                request = AskModel(log.view(agent.memory), log.specs)
+                reply = log.take_given() or (yield request)
                 if isinstance(reply, Pause):
                     return log.run("paused", "needs_input", question=reply.prompt)
                 match reply.decision:
@@ -240,6 +241,5 @@ class Agent:
         if answer is not None:
             log.messages.append(Message("user", answer, kind="answer"))
         if decision is not None:
-            log.view(self.memory)
             log.given = given_reply(decision)
         return log

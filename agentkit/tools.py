@@ -149,7 +149,9 @@ def _make(
     _check_options(permission, timeout)
     target, _ = unwrap(function)
     own = getattr(target, "__name__", "")
-    name = name or (type(function).__name__ if own == "__call__" else own)
+    name = (type(function).__name__ if own == "__call__" else own) if name is None else name
+    if not isinstance(name, str):
+        raise DefinitionError(f"The name of a tool is a text, not a value of type {type(name).__name__}.")
     if not name.strip() or name == "<lambda>":
         raise DefinitionError("This function has no name. Use `def`, or give one with tool(name=…).")
     text, documented = read_docstring(target.__doc__ or (type(function).__doc__ if own == "__call__" else ""))

@@ -263,6 +263,16 @@ def test_a_stated_and_an_observed_date_meet_in_a_tool_that_takes_two() -> None:
     assert second.calls == (ToolCall("gap", {"start": "2026-05-10", "end": "2026-05-14"}),)
 
 
+def test_an_observed_date_that_is_empty_is_not_replaced_by_another_one() -> None:
+    day = {"type": "string", "format": "date"}
+    tools = [get_loan.spec, spec("gap", "Count the days between two dates.", start=day, end=day)]
+    messages = [Message("user", "How many days ago was loan BK17 returned? Today is 2026-05-14.")]
+    first = OfflineModel().decide(messages, tools)
+    for returned, expected in ((None, []), ("2026-05-12", ["gap"])):
+        seen = [*messages, *_answered(first, LOANS["BK17"] | {"returned_on": returned})]
+        assert chosen(OfflineModel().decide(seen, tools)) == expected
+
+
 def _pattern(letters: str) -> dict[str, Any]:
     return {"type": "string", "pattern": rf"^{letters}\d{{2}}$"}
 
@@ -449,6 +459,14 @@ def test_after_a_failure_another_fitting_tool_is_tried_and_then_it_says_what_it_
 
 
 def test_not_found_is_an_answer_and_not_a_reason_to_try_other_tools() -> None:
+    @tool
+    def loan_fee(loan_id: LoanId) -> int:
+        """Tell the fee of one library loan."""
+        raise AssertionError("nobody asked for this")
+
+    run = ask("What is the title and the fee of the loan BK99?", [get_loan, loan_fee])
+    first = calls_of(run)[0][0]
+    assert [name for name, _ in calls_of(run)] == [first] == ["get_loan"]
     run = ask("What is the fee of BK99?")
     assert calls_of(run) == [("get_loan", {"loan_id": "BK99"})] and "There is no loan BK99" in (run.answer or "")
 

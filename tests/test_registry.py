@@ -181,6 +181,34 @@ class TestSecrets:
         ):
             assert self.SECRET not in check(registry.call(made)).content
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "The film follows the same basic plot line.", "Morse code encodes the 26 basic Latin letters.", "the bearer of this letter",
+            "The key idea is simple.", "A token of thanks.", "Passwords should be long.", "risk-averse people", "https://example.org/a:b@c",
+        ],
+    )  # fmt: skip
+    def test_ordinary_words_are_not_secrets(self, text: str) -> None:
+        @tool
+        def give() -> str:
+            """Give."""
+            return text
+
+        assert Registry([give]).call(ToolCall("give")).data == text
+
+    @pytest.mark.parametrize(
+        "text",
+        ["Authorization: Bearer abcd", "authorization=Basic dXNlcjpwYXNz", "Bearer s3cr3tvalue", "'Authorization': 'Basic YWJjZDplZmdo'"],
+    )  # fmt: skip
+    def test_what_follows_basic_and_bearer_in_a_header_is_masked(self, text: str) -> None:
+        @tool
+        def give() -> str:
+            """Give."""
+            return text
+
+        data = Registry([give]).call(ToolCall("give")).data
+        assert "[secret]" in data and text.split()[-1].strip("'") not in data
+
     def test_a_secret_at_the_cut_of_a_long_text_is_masked(self) -> None:
         @tool
         def give() -> Any:

@@ -155,9 +155,6 @@ class TestParse:
         except ReplyError as error:
             assert str(error).endswith(".")
         else:
-            assert (
-                (isinstance(found, FinalAnswer)
-                and found.text.strip())
-                or (isinstance(found, CallTools)
-                and found.calls[0].name)
+            assert (isinstance(found, FinalAnswer) and found.text.strip()) or (
+                isinstance(found, CallTools) and found.calls[0].name
             )

@@ -220,8 +220,11 @@ class TestFunctions:
     def test_options(self) -> None:
         made = tool(name="n", description="D.", permission="dangerous", timeout=2)(scale)
         assert (made.name, made.description, made.permission, made.approval, made.timeout) == (
-            "n", "D.", "dangerous", True, 2,
+            "n",
+            "D.",
+            "dangerous",
+            True,
+            2,
         )
         assert tool(permission="dangerous", approval=False)(scale).approval is False
         assert repr(made) == "Tool(n(x, factor, unit), dangerous, approval)"
-

@@ -14,14 +14,15 @@ from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.scoring import Match, Profile, profile_of
 
-PARTLY, SURE = 0.18, 0.9  # or less, when it covers one word or value as well as this
-FITS = 0.3  # the least score with which a tool is taken for a need
-ADDS = 0.15  # the least share of a need that a second tool must add
-FORBIDDEN = (
-    1.0  # what a tool that acts loses when nothing is to be done, and any tool that can not do what is to be done
+FITS = 0.3  # the least score with which a tool is taken for a need,
+PARTLY, SURE = 0.18, 0.9  # or less, when it covers one word or value of the need as well as SURE
+ADDS = 0.15  # the least share of a need that a second tool must add,
+STRONG = (
+    0.7  # and how well it must cover the best word of that share: the tool is about it and does not just mention it
 )
+# What is taken from a tool that acts when nothing is to be done, and from one that can not do what is to be done.
+FORBIDDEN = 1.0
 ACTION = 0.3  # what a tool that acts gains when something is to be done
-STRONG = 0.7  # and how well it must cover the best of them: the tool is about it, and does not just mention it
 MISSING = 0.1  # what a tool loses when a required value is stated nowhere,
 WRITTEN = 0.4  # when that is a thing that people write out themselves (SQL, a formula),
 OTHER = 0.2  # and when the need states other things instead

@@ -28,7 +28,8 @@ _YOU = Pattern(
     re.IGNORECASE,
 )
 _WISH = Pattern(
-    r"^(?:i|we)(?:\s+(?:really|just|also))?(?:\s+(?:want|need|wish|demand|request|claim|would like|would love)|'d like|'d love)\b\s*(?:to\s+)?",
+    r"^(?:i|we)(?:\s+(?:really|just|also))?"
+    r"(?:\s+(?:want|need|wish|demand|request|claim|would like|would love)|'d like|'d love)\b\s*(?:to\s+)?",
     re.IGNORECASE,
 )
 _QUESTION = Pattern(

@@ -122,9 +122,7 @@ def _mentions(value: Any, hints: frozenset[str]) -> bool:
     return isinstance(value, str) and bool(hints & {word.stem for word in words_of(value.lower())})
 
 
-def dated(
-    observations: tuple[Observation, ...], wanted: frozenset[str], skip: frozenset[str]
-) -> tuple[str, str, str] | None:
+def dated(observations: tuple[Observation, ...], wanted: frozenset[str]) -> tuple[str, str, str] | None:
     """The observed date that the need or another observation speaks of: (ISO date, its key, its tool).
 
     ``wanted`` holds the stems and concepts of the need. When the best-named date is empty (not delivered yet), there is
@@ -136,7 +134,7 @@ def dated(
         found = observation.fields
         common = {term for each in found if not _is_date(each) for term in key_stems(each.key) | key_concepts(each.key)}
         for each in found:
-            if _is_date(each) and str(each.value)[:10] not in skip:
+            if _is_date(each):
                 # "order" in ordered_on tells little where there is an order_id too
                 terms = (key_stems(each.key) | key_concepts(each.key)) - common
                 ranked.append((len(terms & spoken) + 0.5 * len(terms & wanted), age, each, observation.tool))

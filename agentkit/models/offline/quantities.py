@@ -86,9 +86,8 @@ def date_of(parameter: Parameter, tool: ToolView, need: Need, known: Known, fill
     several = sum(each.shape == "date" and each.required for each in tool.parameters) > 1
     loose = [value for value in known.reading.values if value.kind == "date"]
     wanted = frozenset(part for word in need.words for part in (word.stem, *word.concepts))
-    taken = {str(filling.arguments[name]) for name in filling.arguments if name != parameter.name}
     if several or not loose:
-        seen = dated(known.own or known.others, wanted, frozenset(taken)) if not filling.observed else None
+        seen = dated(known.own or known.others, wanted) if not filling.observed else None
         if seen is not None:
             return seen[0], seen[2]
     return first_fitting(parameter, [(tuple(loose), GOAL), *far_pools(need, known)[1:]], accept, filling)
