@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 
 _SPHINX = re.compile(r"^\s*:param\b", re.MULTILINE)
 _NUMPY = re.compile(r"^\s*(Other )?Parameters\s*\n\s*-{3,}", re.MULTILINE)
@@ -27,6 +28,10 @@ def read_docstring(text: str | None) -> tuple[str, dict[str, str]]:
 def _parameters(text: str) -> dict[str, str]:
     if not (_SPHINX.search(text) or _NUMPY.search(text) or _GOOGLE.search(text)):
         return {}
+    head, _, rest = text.partition("\n")
+    if _GOOGLE.fullmatch(head) and rest and not rest.lstrip("\n").startswith(" "):
+        # In a docstring that opens with a section, the indentation of its lines was taken for that of the docstring.
+        text = f"{head}\n{textwrap.indent(rest, '    ')}"
     # The parser takes the first lines as the summary, so a docstring that opens with a section needs one in front.
     text = "Summary.\n\n" + text
     from docstring_parser import google, numpydoc, rest

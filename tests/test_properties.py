@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 from strategies import (
     TOOLS,
@@ -15,6 +15,7 @@ from strategies import (
     Inspector,
     act,
     answer,
+    call,
     calls,
     complete,
     decisions,
@@ -43,7 +44,25 @@ from agentkit import (
     to_openai,
 )
 
-memories = st.builds(Memory, st.sampled_from([None, 2, 4, 7]), st.sampled_from([None, 300, 600, 1_500]))
+# Mostly calls that run or wait for an approval, so that the runs get long enough for windows, limits and pauses to matter.
+plain = st.sampled_from(
+    [
+        call("look", key="a"),
+        call("look", key="b"),
+        call("save", name="n", value=1),
+        call("broken"),
+        call("wipe", what="it"),
+    ]
+)
+rounds = st.builds(CallTools, texts, st.lists(plain | calls, min_size=1, max_size=3).map(tuple))
+lively = st.builds(list.__add__, st.lists(rounds, max_size=5), scripts)
+memories = st.builds(Memory, st.sampled_from([None, None, 5, 8, 12]), st.sampled_from([None, None, 600, 900, 1_500]))
+roomy = st.builds(
+    Limits,
+    max_steps=st.sampled_from([None, 2, 5, 20]),
+    timeout=st.sampled_from([None, None, 9.5]),
+    same_rounds=st.sampled_from([2, 3]),
+)
 verdicts = st.sampled_from([True, True, False, "Not now.", {"what": "other"}, {"waht": 1}, None])
 
 
@@ -65,6 +84,7 @@ def made(script: Sequence[Any], limit: Limits, memory: Memory) -> Agent:
 
 def sound(run: Run) -> None:
     """What holds of every run, whatever its status."""
+    event(run.stop_reason)
     assert Run.from_json(run.to_json()) == run
     ids = [item.id for message in run.messages for item in message.calls]
     assert len(set(ids)) == len(ids) and all(ids)
@@ -73,6 +93,8 @@ def sound(run: Run) -> None:
     open_ids = [item.id for item in run.pending]
     assert set(counts) == set(ids)
     assert all(counts[call_id] == (0 if call_id in open_ids else 1) for call_id in ids)
+    if any(step.view is not None for step in run.steps):
+        event("a window")
     for step in run.steps:
         assert problems(run.sent(step.number)) == []
     if run.status == "paused":
@@ -109,7 +131,7 @@ def go_on(data: st.DataObject, agent: Agent, run: Run) -> Run:
 
 
 @profile(90)
-@given(scripts, limits, memories, st.data())
+@given(lively, limits | roomy, memories, st.data())
 def test_any_run_however_it_pauses_and_goes_on(script: Any, limit: Limits, memory: Memory, data: st.DataObject) -> None:
     agent = made(script, limit, memory)
     run = agent.run("goal")
@@ -125,7 +147,7 @@ def test_any_run_however_it_pauses_and_goes_on(script: Any, limit: Limits, memor
 
 
 @profile(100)
-@given(scripts, limits, memories, st.data())
+@given(lively, limits | roomy, memories, st.data())
 def test_any_fork(script: Any, limit: Limits, memory: Memory, data: st.DataObject) -> None:
     run = made(script, limit, Memory()).run("goal")
     if not run.steps:
@@ -150,7 +172,7 @@ def test_any_fork(script: Any, limit: Limits, memory: Memory, data: st.DataObjec
 
 
 @profile(100)
-@given(st.lists(st.tuples(scripts, limits), min_size=2, max_size=4), memories, st.data())
+@given(st.lists(st.tuples(lively, limits | roomy), min_size=2, max_size=4), memories, st.data())
 def test_any_conversation(turns: Any, memory: Memory, data: st.DataObject) -> None:
     """Goal after goal on one history, also when the turn before was left paused in the middle of its calls."""
     history: tuple[Message, ...] = ()
@@ -181,7 +203,7 @@ def test_a_history_that_ends_anywhere_in_its_results(wanted: tuple[ToolCall, ...
 
 
 @profile(60)
-@given(scripts, limits)
+@given(lively, limits | roomy)
 def test_a_stream_gives_the_same_run_and_is_sound_wherever_it_is_left(script: Any, limit: Limits) -> None:
     run = made(script, limit, Memory()).run("goal")
     stream = made(script, limit, Memory()).stream("goal")
@@ -193,7 +215,7 @@ def test_a_stream_gives_the_same_run_and_is_sound_wherever_it_is_left(script: An
 
 
 @profile(80)
-@given(scripts, st.integers(0, 6), st.sampled_from(["model", "memory", "tool"]))
+@given(lively, st.integers(0, 8), st.sampled_from(["model", "memory", "tool"]))
 def test_pulling_the_plug_anywhere_leaves_a_sound_run(script: Any, after: int, where: str) -> None:
     left = iter(range(after))
 

@@ -280,7 +280,7 @@ class Planner:
         For example the day of delivery (observed) and today's date (stated), when the policy speaks of days.
         """
         known = self._known(plan)
-        if plan.ready or not known.own or plan.need.mood == "act" or not self.dates_matter(plan):
+        if plan.ready or not known.own or plan.need.mood == "act":
             return
         terms = {term for seen in known.own for term in seen.terms} | {
             part for word in plan.need.words for part in (word.stem, *word.concepts)
@@ -293,5 +293,5 @@ class Planner:
             filling = self._fill(tool, plan.need, plan)
             stated = [name for name, source in filling.sources.items() if source in ("goal", "answer")]
             fresh = [name for name in stated if str(filling.arguments[name]) not in spent]
-            if not filling.missing and filling.observed and fresh:
+            if not filling.missing and filling.observed and fresh and self.dates_matter(plan):
                 self._take(plan, tool, "followup", ask=False)
