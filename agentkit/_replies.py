@@ -17,11 +17,12 @@ _PLAIN = (int, bool, type(None))
 
 def as_reply(found: Any) -> Reply | Pause:
     """The reply of a model; it may also give a bare decision. Raises `ReplyError` when it gave something else."""
+    if type(found) is Reply and _is_sound(found.decision):
+        return found
     if isinstance(found, Pause):
         return found
     reply = found if isinstance(found, Reply) else Reply(found)
-    decision = _decision(reply.decision)
-    return reply if decision is reply.decision else Reply(decision, reply.usage, reply.scores, reply.provider)
+    return Reply(_decision(reply.decision), reply.usage, reply.scores, reply.provider)
 
 
 def given_reply(decision: Any) -> Reply:
@@ -29,47 +30,40 @@ def given_reply(decision: Any) -> Reply:
     return Reply(_decision(decision))
 
 
-def _decision(decision: Any) -> Decision:
-    if isinstance(decision, CallTools):
-        return _calls(decision)
-    if isinstance(decision, FinalAnswer):
-        thought, text = _text(decision.thought, "thought"), _text(decision.text, "text of the final answer")
-        same = thought is decision.thought and text is decision.text
-        return decision if same else FinalAnswer(thought, text)
-    if isinstance(decision, AskUser):
-        thought, question = _text(decision.thought, "thought"), _text(decision.question, "question")
-        same = thought is decision.thought and question is decision.question
-        return decision if same else AskUser(thought, question)
-    found = type(decision).__name__
-    raise ReplyError(
-        f"decide() must return CallTools, FinalAnswer, AskUser or a Reply, but it gave a value of type {found}."
-    )
-
-
-def _calls(decision: CallTools) -> CallTools:
-    thought, calls = _text(decision.thought, "thought"), decision.calls
-    if not isinstance(calls, (tuple, list)):
-        raise ReplyError(f"The calls of CallTools must be a tuple of ToolCall values, not a {type(calls).__name__}.")
-    for call in calls:
-        if not _is_sound(call):
-            return CallTools(thought, tuple(map(_mended, calls)))
-    return decision if thought is decision.thought and type(calls) is tuple else CallTools(thought, tuple(calls))
-
-
-def _is_sound(call: Any) -> bool:
-    """Whether a call can be taken as it is. Most can, so this comes before any mending."""
-    if type(call) is not ToolCall or type(call.arguments) is not dict:
+def _is_sound(decision: Any) -> bool:
+    """Whether calls can be taken as they are. Most can, so this comes before any mending."""
+    if type(decision) is not CallTools or type(decision.calls) is not tuple:
         return False
-    texts = [call.name, call.id, *call.arguments]
-    for value in call.arguments.values():
-        if type(value) is str:
-            texts.append(value)
-        elif type(value) not in _PLAIN:
+    texts = [decision.thought]
+    for call in decision.calls:
+        if type(call) is not ToolCall or type(call.arguments) is not dict:
             return False
+        texts += (call.name, call.id, *call.arguments)
+        for value in call.arguments.values():
+            if type(value) is str:
+                texts.append(value)
+            elif type(value) not in _PLAIN:
+                return False
     try:
         return "".join(texts).isascii()
     except TypeError:  # one of them is no text
         return False
+
+
+def _decision(decision: Any) -> Decision:
+    if isinstance(decision, CallTools):
+        if not isinstance(decision.calls, (tuple, list)):
+            found = type(decision.calls).__name__
+            raise ReplyError(f"The calls of CallTools must be a tuple of ToolCall values, not a {found}.")
+        return CallTools(_text(decision.thought, "thought"), tuple(map(_mended, decision.calls)))
+    if isinstance(decision, FinalAnswer):
+        return FinalAnswer(_text(decision.thought, "thought"), _text(decision.text, "text of the final answer"))
+    if isinstance(decision, AskUser):
+        return AskUser(_text(decision.thought, "thought"), _text(decision.question, "question"))
+    found = type(decision).__name__
+    raise ReplyError(
+        f"decide() must return CallTools, FinalAnswer, AskUser or a Reply, but it gave a value of type {found}."
+    )
 
 
 def _mended(call: Any) -> ToolCall:

@@ -199,7 +199,11 @@ class Agent:
         check = self._needs_approval
         if check is None:  # a registry written by hand may know no approvals
             return ()
-        return tuple([call.id for call in log.unfinished() if call.id not in log.approved and check(call)])
+        waiting: tuple[str, ...] = ()
+        for call in log.pending:
+            if check(call) and call.id not in log.done and call.id not in log.approved:
+                waiting += (call.id,)
+        return waiting
 
     # --- starting ----------------------------------------------------------------------------------------------------
 

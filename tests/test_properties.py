@@ -207,10 +207,10 @@ def test_a_history_that_ends_anywhere_in_its_results(wanted: tuple[ToolCall, ...
 def test_a_stream_gives_the_same_run_and_is_sound_wherever_it_is_left(script: Any, limit: Limits) -> None:
     run = made(script, limit, Memory()).run("goal")
     stream = made(script, limit, Memory()).stream("goal")
-    for event in stream:
+    for item in stream:
         so_far = stream.run
         complete(so_far)
-        assert so_far.steps[-1] == event
+        assert so_far.steps[-1] == item
     assert (stream.run.messages, stream.run.status, stream.run.answer) == (run.messages, run.status, run.answer)
 
 
