@@ -17,9 +17,9 @@ from agentkit.models.offline.scoring import Match, Profile, profile_of
 FITS = 0.3  # the least score with which a tool is taken for a need,
 PARTLY, SURE = 0.18, 0.9  # or less, when it covers one word or value of the need as well as SURE
 ADDS = 0.15  # the least share of a need that a second tool must add,
-STRONG = (
-    0.7  # and how well it must cover the best word of that share: the tool is about it and does not just mention it
-)
+# and how well it must cover the best word of that share: the tool is about it and does not just mention it. A question
+# about nothing in particular ("Which kinds can be returned?") needs a tool that has the word in its name.
+STRONG, NAMED = 0.7, 0.95
 # What is taken from a tool that acts when nothing is to be done, and from one that can not do what is to be done.
 FORBIDDEN = 1.0
 ACTION = 0.3  # what a tool that acts gains when something is to be done

@@ -123,7 +123,12 @@ def corrected(word: Word) -> tuple[str, ...]:
     """The concepts of the nearest word of the lexicon, for a word that is probably misspelt (else none)."""
     if word.known or len(word.text) < 4 or not word.text.isascii() or word.text[0].isupper():
         return ()
-    return lexicon().concepts.get(nearest(word.stem), ())
+    concepts = lexicon().concepts
+    near = concepts.get(nearest(word.stem), ())
+    if near:
+        return near
+    # A wrong ending ("refundabel"): a known stem of some length at the beginning tells enough.
+    return next((concepts[word.stem[:end]] for end in range(len(word.stem) - 1, 4, -1) if word.stem[:end] in concepts), ())
 
 
 def _korean_words(token: str, start: int) -> list[Word]:

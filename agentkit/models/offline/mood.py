@@ -22,6 +22,12 @@ _LEAD = Pattern(
     r"go ahead|i'd like you to|i want you to|i need you to|you can|you should|you must|you may)\b)+",
     re.IGNORECASE,
 )
+# "For order A100 I would like …" begins, for the mood, with "I would like".
+_ABOUT = Pattern(rf"^(?:for|about|regarding|concerning|as for)\s+(?:[a-z]+\s+){{0,2}}{HOLE}+\s*,?\s+", re.IGNORECASE)
+# "The priority needs to be changed": a wish in the passive voice.
+_PASSIVE = Pattern(r"\b(?:needs?|has|have|ought)\s+to\s+be\s+", re.IGNORECASE)
+# What is told about a thing is no wish: "the date that it was delivered".
+_RELATIVE = Pattern(r"\b(?:that|which|when|where|who|whose|what|how)\b", re.IGNORECASE)
 _INDIRECT = r"know|see|check|find|understand|hear|learn|ask|look|have a look"
 _YOU = Pattern(
     r"^(?:can|could|would|will)\s+(?:you|u)\s+(?:(?:please|kindly|just|also|mind|help me|be so kind and|be so kind to)\s+)*",
@@ -70,6 +76,7 @@ def mood_of(clause: str, words: tuple[Word, ...]) -> Mood:
 
 def _english_mood(plain: str) -> Mood:
     plain = _LEAD.sub("", plain) if _LEAD.match(plain) else plain
+    plain = _ABOUT.sub("", plain)
     asks = plain.rstrip(" )\"'").endswith(("?", "？"))
     if _NEVER.match(plain):
         return "fact"
@@ -87,6 +94,10 @@ def _english_mood(plain: str) -> Mood:
         return "ask" if _conditional(plain) else "act"
     if asks or _reads(plain):
         return "ask"
+    if (passive := _PASSIVE.search(plain)) and _acts_somewhere(plain[passive.end() :]):
+        return "act"
+    if re.search(r",\s*please\s+\w", plain, re.IGNORECASE):
+        return _english_mood(re.split(r",\s*please\s+", plain, maxsplit=1, flags=re.IGNORECASE)[1])
     return "fact" if _STATES.search(plain) or _TELLS.match(plain) else "ask"
 
 
@@ -102,7 +113,8 @@ def _reads(text: str) -> bool:
         return False
     first = tokens[0].lower()
     if first in ("give", "send", "get", "bring", "let", "provide", "hand") and len(tokens) > 1:
-        return tokens[1].lower() in ("me", "us", "back") and not _acts_somewhere(" ".join(text.split()[2:]))
+        back = len(tokens) > 2 and tokens[2].lower() == "back"  # "give me back what I paid" wants something done
+        return tokens[1].lower() in ("me", "us", "back") and not back and not _acts_somewhere(" ".join(text.split()[2:]))
     return first in lexicon().words["reading"] and not _is_verb(tokens, 0, "acting")
 
 
@@ -112,7 +124,8 @@ def _acts(text: str) -> bool:
         return False
     first = tokens[0].lower()
     if first in ("give", "send", "get", "bring") and len(tokens) > 1 and tokens[1].lower() in ("me", "us"):
-        return _acts_somewhere(" ".join(text.split()[2:]))
+        back = len(tokens) > 2 and tokens[2].lower() == "back"
+        return back or _acts_somewhere(" ".join(text.split()[2:]))
     return _is_verb(tokens, 0, "acting") or first in lexicon().words["generic"]
 
 
@@ -120,13 +133,15 @@ def _acts_somewhere(text: str) -> bool:
     """Whether a wish names an action: "a refund for A100", "it sent by express", "my money back"."""
     if re.search(r"\bmoney back\b", text, re.IGNORECASE):
         return True
+    relative = _RELATIVE.search(text)
+    text = text[: relative.start()] if relative else text
     tokens = re.findall(rf"[A-Za-z']+|{HOLE}+", text)[:24]
     return any(_is_action(tokens, place) for place in range(len(tokens)))
 
 
 def _is_action(tokens: list[str], place: int) -> bool:
     root = stem(tokens[place].lower())
-    if root not in _acting_stems():
+    if root not in _acting_stems() or (place and tokens[place - 1].lower() == "of"):  # "a list of emails"
         return False
     after = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
     return not (after and stem(after) in _attributes())

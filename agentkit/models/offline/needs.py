@@ -27,9 +27,16 @@ _JOIN = Pattern(r"(?:,?\s+|,)(and|then|but|also|so|or|plus)\s+|,\s*", re.IGNOREC
 _PAIR = Pattern(r"\s+and\s+|,\s+|(?<=[가-힣])(?:이랑|랑|와|과|하고)\s+", re.IGNORECASE)
 _AFTER = Pattern(rf"[A-Za-z']+|{HOLE}+")
 _KOREAN_SPLIT = Pattern(
-    rf"(?<=[있없되이주하었았했됐지시내꾸려보가])(?<!{HOLE}하)고,?\s+(?!싶|있|계|나서|나면|해요)"
+    rf"(?<=[있없되이주하었았했됐왔갔샀났봤줬지시내꾸려보가])(?<!{HOLE}하)고,?\s+(?!싶|있|계|나서|나면|해요)"
     r"|(?<=[는은인한된]데)(?<!싶은데),?\s+|(?:^|\s)(?:그리고|그러고|또한|그다음|그 다음에?|그런 다음|그럼)\s+"
     r"|(?<=[는은할될인]지)(?:,|와|랑|하고)?\s+(?=\S.*지)"
+)
+# "On the staging copy, …" only says where; it belongs to the clause that follows.
+_SETTING = Pattern(r"\W*(?:on|in|at|with|under|during|as of)\s+(?:[\w'-]+\s*){1,5}", re.IGNORECASE)
+# "Can I return it and get the money back": what is joined to a question about a possibility is a part of the question.
+_POSSIBLE = Pattern(
+    rf"\bwhether\b|\bpossible\b|\b(?:can|could|may|might|should)\s+(?:i|we|it|they|this|that|my|the|order|{HOLE}+)",
+    re.IGNORECASE,
 )
 _COURTESY = Pattern(
     r"^\W*(?:thank|thanks|bye|goodbye|good\s?bye|cheers|great|perfect|never mind|nice to meet|have a (?:nice|good)|"
@@ -39,6 +46,7 @@ _COURTESY = Pattern(
 _GENERAL = Pattern(
     r"\W*how (?:long|many (?:days|weeks|months))\s+(?:do|does|is|are|may|can|have|will)\b", re.IGNORECASE
 )
+_PRONOUN = Pattern(r"\b(?:can|could|is|was|will|may|does|has)\s+(?:it|this|that|they)\b", re.IGNORECASE)
 _REFERS = Pattern(r"\b(?:it|its|this|that|them|they|their|i|i'm|my|me|same|one|ones|these|those|here)\b", re.IGNORECASE)
 _SPECIFIC = Pattern(
     r"\b(?:my|this|that|our)\s+((?:last\s|latest\s|recent\s|new\s|old\s)?[a-z]+)(?!\s+(?:history|list|policy|rules?))",
@@ -108,7 +116,7 @@ def read(text: str) -> Reading:
     spans = [part for span in _spans(masked) for part in _shared(masked, span, values)]
     clauses = [_clause(text, masked, start, end, values) for start, end in spans]
     clauses = [clause for clause in clauses if clause.words or clause.values]
-    clauses = _settled(clauses)
+    clauses = _settled(_asked_together(clauses, masked))
     needs = [need for need in _linked(clauses) if need.mood != "fact"]
     needs = [need for need in needs if need.words or need.values] or needs
     return Reading(language, tuple(needs[:_LIMIT]), values, text, len(needs) > _LIMIT)
@@ -121,6 +129,8 @@ def _spans(masked: str) -> list[tuple[int, int]]:
         end = match.end() if match else len(masked)
         place = start
         for cut in sorted(_cuts(masked, start, end)):
+            if _SETTING.fullmatch(masked[place : cut[0]]):
+                continue
             if masked[place : cut[0]].strip():
                 spans.append((place, cut[0]))
             place = cut[1]
@@ -191,6 +201,18 @@ def _clause(text: str, masked: str, start: int, end: int, values: tuple[Value, .
     return Need(text[start:end].strip(" ,\n"), mood, words, own, specific=things, start=start, masked=part)
 
 
+def _asked_together(clauses: list[Need], masked: str) -> list[Need]:
+    """Give a clause that only continues a question about a possibility the mood of that question."""
+    found: list[Need] = []
+    for clause in clauses:
+        if found and clause.mood == "act" and found[-1].mood != "act" and _POSSIBLE.search(found[-1].masked):
+            gap = masked[found[-1].start + len(found[-1].masked) : clause.start]
+            if re.search(r"\b(?:and|or)\b", gap) and "please" not in clause.masked.lower():
+                clause = replace(clause, mood="ask")
+        found.append(clause)
+    return found
+
+
 def _things(part: str) -> frozenset[str]:
     """Stems and concepts of the single things that a clause speaks of: "my order", not "my orders"."""
     found: set[str] = set()
@@ -219,12 +241,27 @@ def _linked(clauses: list[Need]) -> list[Need]:
             refers = bool(_REFERS.search(clause.masked)) or (korean and not general)
             before = next((each for each in reversed(linked) if each.codes), None)
             told = [each for each in clauses if each.mood == "fact" and _codes(each.values)]
-            if before is not None and refers:
+            orders = clause.mood == "act" and before is not None and before.mood == "act"
+            if before is not None and (refers or orders):
                 clause = replace(clause, inherited=before.values if _codes(before.values) else before.inherited)
             elif told and not (general and not refers):
                 clause = replace(clause, inherited=tuple(value for each in told for value in each.values))
         elif not clause.words and clause.mood != "fact" and linked:
             about = next((each for each in reversed(linked) if each.words), None)
             clause = replace(clause, words=about.words) if about else clause
+        if linked and linked[-1].values and not linked[-1].words and not clause.values and _REFERS.search(clause.masked):
+            bare = linked.pop()  # "SELECT … Please run that": a value, and then what is wanted of it
+            clause = replace(clause, values=bare.values)
+        if linked and linked[-1].mood == "fact" and clause.mood == "ask" and not any(each.codes for each in clauses):
+            clause = _about_it(clause, linked[-1])
         linked.append(clause)
     return linked
+
+
+def _about_it(clause: Need, told: Need) -> Need:
+    """"I do not like what I ordered. Can it be refunded?": what "it" stands for was told just before."""
+    if not _PRONOUN.search(clause.masked):
+        return clause
+    words = tuple(word for word in told.words if word.known)
+    things = {part for word in words for part in (word.stem, *word.concepts)}
+    return replace(clause, words=clause.words + words, specific=clause.specific | things)

@@ -17,6 +17,7 @@ from agentkit.models.offline.fitness import (
     ADDS,
     FITS,
     FORBIDDEN,
+    NAMED,
     STRONG,
     best_of,
     does,
@@ -228,7 +229,7 @@ class Planner:
                 for match in found
                 if match.tool.name not in taken and not match.tool.acts
                 for gain, best in [match.gain(done)]
-                if gain >= ADDS and best >= STRONG
+                if gain >= ADDS and best >= (STRONG if plan.need.codes or plan.need.specific else NAMED)
             ]
             if not ranked:
                 return

@@ -33,7 +33,8 @@ _SQL = Pattern(
     re.IGNORECASE,
 )
 _SQL_END = Pattern(
-    r"'[^']*'|[;\"`“”]|\n\s*\n|[.?!](?=\s|$)|[가-힣]|,?\s(?:and|then)\s+(?:then|tell|show|give|what|how)\b|\s(?:return|give|say)s?(?=\s|$)"
+    r"'[^']*'|[;\"`“”]|\n(?!\s*(?:from|where|group|order|having|limit|join|left|inner|cross|on|and|or|union|values|set|as|case|when"
+    r"|then|else|end|select|with|offset|[(),])(?:\W|$))|[.?!](?=\s|$)|[가-힣]|,?\s(?:and|then)\s+(?:then|tell|show|give|what|how)\b|\s(?:return|give|say)s?(?=\s|$)"
 )
 _SQL_TAIL = Pattern(
     r"[,\s]+(?:please|(?:on|in|against|at|using|for|to|from)(?:\s+(?:the|our))?\s+[A-Za-z]+"
