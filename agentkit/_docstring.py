@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from typing import Any
 
 _SPHINX = re.compile(r"^\s*:param\b", re.MULTILINE)
 _NUMPY = re.compile(r"^\s*(Other )?Parameters\s*\n\s*-{3,}", re.MULTILINE)
@@ -37,7 +38,7 @@ def _parameters(text: str) -> dict[str, str]:
     from docstring_parser import google, numpydoc, rest
     from docstring_parser.common import ParseError
 
-    parse = rest.parse if _SPHINX.search(text) else numpydoc.parse if _NUMPY.search(text) else google.parse
+    parse: Any = rest.parse if _SPHINX.search(text) else numpydoc.parse if _NUMPY.search(text) else google.parse
     try:
         found = parse(text).params
     except ParseError:

@@ -52,10 +52,11 @@ def _is_sound(decision: Any) -> bool:
 
 def _decision(decision: Any) -> Decision:
     if isinstance(decision, CallTools):
-        if not isinstance(decision.calls, (tuple, list)):
-            found = type(decision.calls).__name__
+        calls: Any = decision.calls
+        if not isinstance(calls, (tuple, list)):
+            found = type(calls).__name__
             raise ReplyError(f"The calls of CallTools must be a tuple of ToolCall values, not a {found}.")
-        return CallTools(_text(decision.thought, "thought"), tuple(map(_mended, decision.calls)))
+        return CallTools(_text(decision.thought, "thought"), tuple(map(_mended, calls)))
     if isinstance(decision, FinalAnswer):
         return FinalAnswer(_text(decision.thought, "thought"), _text(decision.text, "text of the final answer"))
     if isinstance(decision, AskUser):

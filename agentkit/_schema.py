@@ -50,7 +50,10 @@ def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Paramet
     hints = _hints(target, name)
     found = []
     for index, (key, parameter) in enumerate(signature.parameters.items()):
-        if key in bound or (index == 0 and _is_self(key, parameter, target)):
+        if key in bound:
+            continue
+        if index == 0 and _is_self(key, parameter, target):
+            _refuse_unbound(target, name)
             continue
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             star = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**"
@@ -85,6 +88,17 @@ def _is_self(key: str, parameter: inspect.Parameter, target: Callable[..., Any])
         and bool(owner)
         and not owner.endswith("<locals>")
     )
+
+
+def _refuse_unbound(target: Callable[..., Any], name: str) -> None:
+    """A method taken from its finished class has no instance to work on; in the class body the class is not there yet."""
+    owner: Any = getattr(target, "__globals__", {})
+    for part in target.__qualname__.split("."):
+        owner = owner.get(part) if isinstance(owner, Mapping) else getattr(owner, part, None)
+    if owner is target:
+        raise DefinitionError(
+            f"{name!r} is a method without an object. Make the tool of an object's method: tool(thing.{name})."
+        )
 
 
 def _hints(target: Callable[..., Any], name: str) -> dict[str, Any]:

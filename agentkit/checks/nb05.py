@@ -287,7 +287,8 @@ pair = (first, second)
     known_wrong=(
         Wrong('run = desk_agent().run("Where is my order A101?")\npair = (run, run)\n', "the same run twice"),
         Wrong(
-            'pair = (desk_agent().run("Where is my order A101?"), desk_agent().run("Where is my order A114?"))\n', "is not a fork"
+            'pair = (desk_agent().run("Where is my order A101?"), desk_agent().run("Where is my order A114?"))\n',
+            "is not a fork",
         ),
         Wrong('pair = desk_agent().run("Where is my order A101?")\n', "a pair of two runs"),
         Wrong(

@@ -128,7 +128,9 @@ def corrected(word: Word) -> tuple[str, ...]:
     if near:
         return near
     # A wrong ending ("refundabel"): a known stem of some length at the beginning tells enough.
-    return next((concepts[word.stem[:end]] for end in range(len(word.stem) - 1, 4, -1) if word.stem[:end] in concepts), ())
+    return next(
+        (concepts[word.stem[:end]] for end in range(len(word.stem) - 1, 4, -1) if word.stem[:end] in concepts), ()
+    )
 
 
 def _korean_words(token: str, start: int) -> list[Word]:

@@ -139,6 +139,8 @@ def _answer(history: History, views: tuple[ToolView, ...], plans: list[Plan], ru
     if not plans:
         text = f"{say(language, 'no_need')} {answer.abilities(views, language)}"
         return FinalAnswer(say(language, "t_no_need"), text)
+    if not views:
+        return FinalAnswer(say(language, "t_no_tools"), say(language, "no_tools"))
     texts: list[str] = []
     why: list[str] = []
     for plan in plans:

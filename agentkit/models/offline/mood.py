@@ -64,6 +64,11 @@ _KO_FACT = Pattern(r"(?:다|요|음|임|죠|네|데|서|니|어|아|고)[.!\s,]*
 _KO_NOT = Pattern(r"(?:지\s?마|지\s?말|하지 않|안 해도)")
 
 
+# "The parcel of an order", "How to send it back": a description that names a thing does not say that something is done.
+_THING = Pattern(r"^\W*(?:the|a|an|all|each|what|which|how|when|where|whether)\b", re.IGNORECASE)
+_BEFORE_NOUNS = frozenset("a an the of in on at for from by with one each every all its their your my".split())
+
+
 def mood_of(clause: str, words: tuple[Word, ...]) -> Mood:
     """The mood of one clause (with holes where its values stood)."""
     plain = clause.strip()
@@ -114,7 +119,9 @@ def _reads(text: str) -> bool:
     first = tokens[0].lower()
     if first in ("give", "send", "get", "bring", "let", "provide", "hand") and len(tokens) > 1:
         back = len(tokens) > 2 and tokens[2].lower() == "back"  # "give me back what I paid" wants something done
-        return tokens[1].lower() in ("me", "us", "back") and not back and not _acts_somewhere(" ".join(text.split()[2:]))
+        return (
+            tokens[1].lower() in ("me", "us", "back") and not back and not _acts_somewhere(" ".join(text.split()[2:]))
+        )
     return first in lexicon().words["reading"] and not _is_verb(tokens, 0, "acting")
 
 
@@ -209,7 +216,9 @@ def acts_by_description(name: str, description: str) -> bool:
     if re.search(r"[가-힣]", first):
         return _korean_acts(first)
     tokens = re.findall(r"[A-Za-z']+", first)[:12]
-    for place, token in enumerate(tokens):
+    for place, token in enumerate(tokens if not _THING.match(first) else ()):
+        if place and tokens[place - 1].lower() in _BEFORE_NOUNS:
+            continue
         base = _base(token)
         if base in words["reading"] and _is_verb([base, *tokens[place + 1 :]], 0, "reading"):
             return False

@@ -56,6 +56,8 @@ def names_in(need: Need, tool: ToolView) -> tuple[Name, ...]:
     for place, (token, start, end) in enumerate(tokens):
         after = tokens[place + 1][0] if tokens[place + 1 : place + 2] and tokens[place + 1][1] == end else ""
         name = _name(token, start + need.start, end + need.start, before, after, place == 0, tool)
+        if name is not None and place == len(tokens) - 1 and _is_last_verb(name, [each for each, _, _ in tokens]):
+            name = None
         if name is None:
             joined = False
             before = before if token.lower() in ("the", "a", "an") else token.lower()
@@ -72,6 +74,12 @@ def names_in(need: Need, tool: ToolView) -> tuple[Name, ...]:
         found.append(name)
         joined, before = True, token.lower()
     return tuple(found)
+
+
+def _is_last_verb(name: Name, tokens: list[str]) -> bool:
+    """In "When do the trams depart?" the last word is the verb, and no name."""
+    helped = any(token.lower() in ("do", "does", "did", "can", "will", "should", "must") for token in tokens[:-1])
+    return helped and not name.capital and name.before not in _PREPOSITIONS
 
 
 def _name(token: str, start: int, end: int, before: str, after: str, first: bool, tool: ToolView) -> Name | None:

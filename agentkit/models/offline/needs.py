@@ -249,7 +249,13 @@ def _linked(clauses: list[Need]) -> list[Need]:
         elif not clause.words and clause.mood != "fact" and linked:
             about = next((each for each in reversed(linked) if each.words), None)
             clause = replace(clause, words=about.words) if about else clause
-        if linked and linked[-1].values and not linked[-1].words and not clause.values and _REFERS.search(clause.masked):
+        if (
+            linked
+            and linked[-1].values
+            and not linked[-1].words
+            and not clause.values
+            and _REFERS.search(clause.masked)
+        ):
             bare = linked.pop()  # "SELECT … Please run that": a value, and then what is wanted of it
             clause = replace(clause, values=bare.values)
         if linked and linked[-1].mood == "fact" and clause.mood == "ask" and not any(each.codes for each in clauses):
@@ -259,7 +265,7 @@ def _linked(clauses: list[Need]) -> list[Need]:
 
 
 def _about_it(clause: Need, told: Need) -> Need:
-    """"I do not like what I ordered. Can it be refunded?": what "it" stands for was told just before."""
+    """ "I do not like what I ordered. Can it be refunded?": what "it" stands for was told just before."""
     if not _PRONOUN.search(clause.masked):
         return clause
     words = tuple(word for word in told.words if word.known)

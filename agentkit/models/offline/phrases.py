@@ -67,6 +67,7 @@ _PHRASES: dict[str, tuple[str, str]] = {
     ),
     "t_evidence": ("Evidence: {evidence}.", "근거: {evidence}."),
     "t_listed": ("No rule applies, so I tell what was observed.", "적용할 규칙이 없어서 관찰한 내용을 그대로 말합니다."),
+    "t_no_tools": ("There is no tool to choose.", "고를 수 있는 도구가 없습니다."),
     "t_no_fit": (
         "No tool fits \"{need}\" well enough (best: {tool}, score {score}).",
         "\"{need}\"에 맞는 도구가 없습니다 (최고: {tool}, 점수 {score}).",
