@@ -35,10 +35,11 @@ def _parameters(text: str) -> dict[str, str]:
         text = f"{head}\n{textwrap.indent(rest, '    ')}"
     # The parser takes the first lines as the summary, so a docstring that opens with a section needs one in front.
     text = "Summary.\n\n" + text
-    from docstring_parser import google, numpydoc, rest
+    from docstring_parser import google, numpydoc
+    from docstring_parser import rest as sphinx
     from docstring_parser.common import ParseError
 
-    parse: Any = rest.parse if _SPHINX.search(text) else numpydoc.parse if _NUMPY.search(text) else google.parse
+    parse: Any = sphinx.parse if _SPHINX.search(text) else numpydoc.parse if _NUMPY.search(text) else google.parse
     try:
         found = parse(text).params
     except ParseError:

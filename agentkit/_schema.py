@@ -144,11 +144,29 @@ def _compile(parameters: list[inspect.Parameter]) -> tuple[Any, dict[str, Any]]:
 
     stub.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     stub.__annotations__ = {p.name: p.annotation for p in parameters}
-    core = generate_arguments_schema(stub, "arguments")
+    core: Any = _closed(generate_arguments_schema(stub, "arguments"))
     schema = _json_schema_class()().generate(core)
     schema.setdefault("type", "object")
     schema.setdefault("properties", {})
     return SchemaValidator(core), schema
+
+
+def _closed(part: Any) -> Any:
+    """A copy of a core schema in which models refuse keys that they do not have, unless the model itself says otherwise.
+
+    A misspelt key must be told to the model; pydantic alone would drop it and use the default.
+    """
+    if isinstance(part, list):
+        return [_closed(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    copy = {key: _closed(value) if isinstance(value, (dict, list)) else value for key, value in part.items()}
+    kind = part.get("type")
+    if kind in ("model", "dataclass"):
+        copy["config"] = {"extra_fields_behavior": "forbid", **(copy.get("config") or {})}
+    elif kind == "typed-dict":
+        copy.setdefault("extra_behavior", "forbid")
+    return copy
 
 
 @functools.cache

@@ -6,13 +6,15 @@ event loop, because the caller may already run inside one, as every notebook cel
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -105,6 +107,8 @@ def together(functions: Sequence[Callable[[], T]]) -> Iterator[tuple[int, T]]:
 
 async def in_thread(function: Callable[[], T]) -> T:
     """Run a function in a daemon thread and await its value. Giving up on it never keeps the process from exiting."""
+    import asyncio
+
     loop = asyncio.get_running_loop()
     done: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
     context = contextvars.copy_context()
@@ -127,6 +131,7 @@ async def in_thread(function: Callable[[], T]) -> T:
 
 def run_async(make: Callable[[], Awaitable[T]], seconds: float | None = None) -> T:
     """Run a coroutine on the background event loop and wait for it here; raises `TooLate` after ``seconds``."""
+    import asyncio
 
     async def bounded() -> tuple[T | None, BaseException | None]:
         # An exit or an interrupt raised inside a task would end the event loop for everybody, so it travels as a value.
@@ -143,6 +148,8 @@ def run_async(make: Callable[[], Awaitable[T]], seconds: float | None = None) ->
 
 async def deadline(awaitable: Awaitable[T], seconds: float) -> T:
     """Await with a deadline. A TimeoutError of the awaitable itself stays one; only ours becomes `TooLate`."""
+    import asyncio
+
     task = asyncio.ensure_future(_outcome(awaitable))
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
@@ -166,6 +173,8 @@ async def _outcome(awaitable: Awaitable[T]) -> tuple[T | None, BaseException | N
 
 def is_cancellation(error: BaseException) -> bool:
     """Whether this is the cancellation of the running task, and not a CancelledError that a tool raised by itself."""
+    import asyncio
+
     task = asyncio.current_task() if isinstance(error, asyncio.CancelledError) else None
     return task is not None and task.cancelling() > 0
 
@@ -181,6 +190,8 @@ def _opened(outcome: tuple[T | None, BaseException | None]) -> T:
 
 def background_loop() -> asyncio.AbstractEventLoop:
     """The one event loop that lives in a daemon thread; it is made when it is first needed."""
+    import asyncio
+
     global _loop, _thread
     with _lock:
         if _loop is None or _thread is None or not _thread.is_alive():

@@ -6,7 +6,6 @@ parse → schema → permission → approval → idempotency look-up → run wit
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import hashlib
 import inspect
@@ -220,6 +219,8 @@ class Registry:
         done: dict[str, ToolResult] | None = None,
     ) -> list[ToolResult]:
         """The same for async code."""
+        import asyncio  # only where it is used: half of what importing this package would cost
+
         done = {} if done is None else done
         results: list[ToolResult] = []
 

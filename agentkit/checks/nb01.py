@@ -29,8 +29,9 @@ TOOLS_CALLED = Exercise(
     known_wrong=(
         Wrong(
             'def tools_called(history):\n    return [entry["tool"] for entry in history]\n',
-            "a dictionary was asked for a key that it does not have",
+            "asks an entry for the key 'tool' that it does not have",
         ),
+        Wrong('tools_called = ["lookup_order", "refund_policy"]\n', "hand in the function itself, without brackets"),
         Wrong(
             'def tools_called(history):\n    return [entry["tool"] for entry in history[1:-1]]\n',
             "the names stand in the order of the calls",
@@ -217,6 +218,16 @@ def act(tools, decision):
     return tools[decision["tool"]](**decision["arguments"])
 """,
             "must name the tools that exist",
+        ),
+        Wrong(
+            """\
+def act(tools, decision):
+    try:
+        return tools[decision["tool"]](**decision["arguments"])
+    except KeyError:
+        return {"error": f"There is no tool {decision['tool']!r}. The tools are: {', '.join(tools)}."}
+""",
+            "raises a KeyError of its own",
         ),
         Wrong(
             """\

@@ -17,12 +17,23 @@ LIMITED = ("acts", "observes", "stops", "answers", "step limit")
 """The points of the loop's contract that a loop with a step limit keeps; the others come later in the course."""
 
 
+def the_function(answer: Any, name: str, exercise: str) -> Callable[..., Any]:
+    """The function that was handed in; its result, handed in instead, gets a sentence."""
+    if not callable(answer):
+        raise CheckFailed(
+            f'hand in the function itself, without brackets: `check("{exercise}", {name})`; this is {shown(answer, 60)}'
+        )
+    found: Callable[..., Any] = answer
+    return found
+
+
 def _entry(tool: str, result: Any, **arguments: Any) -> Entry:
     return {"tool": tool, "arguments": arguments, "result": result}
 
 
 def check_tools_called(tools_called: Any) -> None:
     """The names of the tools in a history, in order, each as often as it was called."""
+    the_function(tools_called, "tools_called", "01.1")
     look, policy = _entry("lookup_order", {"status": "shipping"}, order_id="A101"), _entry("refund_policy", {})
     goal, answer = {"goal": "Can A101 be refunded?"}, {"answer": "No."}
     cases: tuple[tuple[list[Entry], list[str], str], ...] = (
@@ -36,13 +47,20 @@ def check_tools_called(tools_called: Any) -> None:
         ([goal, policy, look], ["refund_policy", "lookup_order"], "the names stand in the order of the calls"),
     )
     for history, wanted, why in cases:
-        found = tools_called(list(history))
+        try:
+            found = tools_called(list(history))
+        except KeyError as error:
+            key = shown(error.args[0] if error.args else "")
+            raise CheckFailed(
+                f"`tools_called` asks an entry for the key {key} that it does not have; only a call has the key 'tool'"
+            ) from None
         expect(isinstance(found, list), f"return a list of names, not {shown(found)}")
         expect(found == wanted, f"{why}, so the answer is {wanted}, but you return {shown(found)}")
 
 
 def check_decide_parcel(decide: Any) -> None:
     """A decision for "where is my order": look first, then answer with the place."""
+    the_function(decide, "decide_parcel", "01.2")
     for code, place in (("A101", "Okcheon hub"), ("A114", "Daejeon hub")):
         goal = {"goal": f"Where is my order {code}?"}
         first = decide([goal])
@@ -70,6 +88,8 @@ def plain_decision(reply: Reply) -> Entry:
 
 def check_run_loop(run_loop: Callable[..., Any]) -> None:
     """A loop over dicts that has a limit and says why it ended; and what of a loop's contract it can keep."""
+
+    the_function(run_loop, "run_loop", "01.3")
 
     def adapted(decide: Any, tools: Any, goal: str, max_steps: int = 20) -> Any:
         return _pair(run_loop(lambda history: plain_decision(decide(history)), tools, goal, max_steps))[0]
@@ -99,13 +119,17 @@ def _pair(outcome: Any) -> tuple[list[Entry], Any]:
 
 def check_act(act: Any) -> None:
     """Run the tool of a decision; a tool that does not exist becomes a sentence for the model."""
+    the_function(act, "act", "01.4")
     ran: list[str] = []
 
     def stock(item: str) -> int:
         ran.append(item)
         return 12
 
-    tools = {"stock": stock, "price": lambda item: 100}
+    def recount() -> int:
+        raise KeyError("recount")
+
+    tools = {"stock": stock, "price": lambda item: 100, "recount": recount}
     found = act(tools, {"tool": "stock", "arguments": {"item": "cable"}})
     expect(found == 12, f"the tool `stock` returns 12, but `act` returns {shown(found)}")
     expect(ran == ["cable"], f'the tool must run once, with the item "cable"; it ran {len(ran)} times')
@@ -116,6 +140,22 @@ def check_act(act: Any) -> None:
     expect("stok" in told["error"], "the sentence must name the tool that was asked for, `stok`")
     missing = [name for name in tools if not re.search(rf"\b{name}\b", told["error"])]
     expect(not missing, f"the sentence must name the tools that exist; `{'`, `'.join(missing)}` is missing")
+    _reports_unknown_only(act, tools, told["error"])
+
+
+def _reports_unknown_only(act: Any, tools: Mapping[str, Any], unknown: str) -> None:
+    """A KeyError that a tool raises itself is not an unknown tool. What else becomes of it is left open."""
+    try:
+        told = act(tools, {"tool": "recount", "arguments": {}})
+    except KeyError:
+        return
+    sentence = str(told.get("error")) if isinstance(told, Mapping) else ""
+    same = re.sub(r"\bstok\b", "recount", unknown) == sentence
+    expect(
+        not same,
+        "the tool `recount` exists and raises a KeyError of its own, and you tell the model that there is no such tool; "
+        "look whether the name is in `tools` before you call anything",
+    )
 
 
 def check_own_tool(answer: Any) -> None:

@@ -177,6 +177,7 @@ def tool_fingerprint(specs):
     solution=_FINGERPRINT,
     why="Equal contents have one written form, so their hash is equal; `hash()` would change with every Python process.",
     setup="import hashlib\nimport json\n",
+    answer="tool_fingerprint",
     known_wrong=(
         Wrong(_FINGERPRINT.replace("sorted(", "list("), "the order of the tools"),
         Wrong(_FINGERPRINT.replace(", sort_keys=True", ""), "the order of the keys"),
@@ -184,6 +185,16 @@ def tool_fingerprint(specs):
         Wrong(
             "def tool_fingerprint(specs):\n    return hash(tuple(sorted(json.dumps(s, sort_keys=True) for s in specs)))\n",
             "another number in every Python process",
+        ),
+        Wrong(
+            "def tool_fingerprint(specs):\n    texts = sorted(json.dumps(s, sort_keys=True) for s in specs)\n"
+            "    return str(hash(tuple(texts)))\n",
+            "in another Python process",
+        ),
+        Wrong(
+            "def tool_fingerprint(specs):\n    return joined(json.dumps(s, sort_keys=True) for s in specs)\n"
+            "def joined(texts):\n    return format(hash('|'.join(sorted(texts))) & 0xFFFFFFFF, '08x')\n",
+            "in another Python process",
         ),
         Wrong(
             "def tool_fingerprint(specs):\n"

@@ -12,6 +12,7 @@ from agentkit.checks.contract_surface import read_answer
 from agentkit.checks.contracts import registry_contract
 from agentkit.checks.exercise import CheckFailed, expect
 from agentkit.checks.faces import shown
+from agentkit.checks.nb03_elsewhere import run_elsewhere
 from agentkit.messages import ToolCall, ToolResult
 from agentkit.registry import Registry
 from agentkit.tools import Tool, tool
@@ -147,6 +148,17 @@ def check_fingerprint(fingerprint: Callable[..., Any]) -> None:
     for when, specs in changes.items():
         expect(fingerprint(specs) != before, f"{when}, the fingerprint must change")
     expect(isinstance(fingerprint([]), str), "no tools have a fingerprint too")
+    _same_elsewhere(fingerprint)
+
+
+def _same_elsewhere(fingerprint: Callable[..., Any]) -> None:
+    many = [{"name": f"tool_{n}", "description": "", "parameters": {"type": "object"}} for n in range(6)]
+    there = run_elsewhere(fingerprint, many)
+    expect(
+        there is None or there.value == fingerprint(many),
+        "in another Python process the same tools get another fingerprint; "
+        "`hash()` and the order of a set change with every process, a hash of hashlib does not",
+    )
 
 
 def _backwards(value: Any) -> Any:

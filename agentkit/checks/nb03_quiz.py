@@ -21,14 +21,14 @@ QUIZ = Quiz(
             right="c",
         ),
         Question(
-            "A write timed out and the model repeats the same call. What does the registry do?",
+            "A model is cut off while it writes the arguments of a call. What does the registry do with the call?",
             (
                 Option(
-                    "It does not run it again and looks for the outcome of the first try",
-                    "As long as the outcome is unknown, the same call is a retry.",
+                    "It refuses the call with a code and a sentence",
+                    "What is missing is unknown, so nothing runs, and the model can call again.",
                 ),
-                Option("It runs it again", "If the first try took effect after all, it happens twice."),
-                Option("It refuses every further write", "Other writes have nothing to do with it and go on."),
+                Option("It completes the JSON and runs the call", "The tool would get arguments that nobody chose."),
+                Option("It runs the call with the defaults", "The model wrote something else, and part of it is lost."),
             ),
             right="a",
         ),

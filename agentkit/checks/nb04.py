@@ -62,6 +62,7 @@ def groups(messages):
             found.append([message])
     return found
 ''',
+    setup="from agentkit.memory import units\n",
     why="A unit is a message with the results that follow it. One call may have many results, so a fixed pair is not enough.",
     known_wrong=(
         Wrong(
@@ -85,7 +86,15 @@ def groups(messages):
         ),
         Wrong(
             'def groups(messages):\n    return [[message] for message in messages if message.role != "tool"]\n',
-            "must be the 2 messages",
+            "all 2 messages must be in the groups",
+        ),
+        Wrong(
+            "def groups(messages):\n    return [list(unit) for unit in units(messages)][::-1]\n",
+            "not their positions",
+        ),
+        Wrong(
+            "def groups(messages):\n    return [[messages[place] for place in unit] for unit in units(messages)]\n",
+            "the oldest first",
         ),
     ),
 )

@@ -78,9 +78,17 @@ def check_groups(groups: Callable[..., Any]) -> None:
             raise CheckFailed(f"give a list of lists of messages, not {shown(found)}")
         flat = [message for group in found for message in group]
         expect(
+            all(isinstance(message, Message) for message in flat),
+            f"the groups hold the messages themselves, not their positions or parts; yours are {shown(found)}",
+        )
+        same = len(flat) == len(messages) and all(message in flat for message in messages)
+        expect(
+            not same or flat == list(messages),
+            "your groups hold the right messages in another order: give the oldest first",
+        )
+        expect(
             flat == list(messages),
-            f"the groups, one after the other, must be the {len(messages)} messages in their order; "
-            f"yours hold {len(flat)}",
+            f"all {len(messages)} messages must be in the groups, each once and in their order; yours hold {len(flat)}",
         )
         for group in found:
             _one_unit(group)

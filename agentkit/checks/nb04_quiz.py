@@ -38,13 +38,18 @@ QUIZ = Quiz(
             right="c",
         ),
         Question(
-            "A Korean text has 400 syllables. Which estimate of its tokens is the best?",
+            "A Korean text is 400 syllables long. How many tokens are that by the method of this notebook?",
             (
                 Option(
-                    "300", "400 syllables are 1,200 bytes in UTF-8, and a quarter of that is 300. Still an estimate."
+                    "300 tokens",
+                    "400 syllables are 1,200 bytes in UTF-8, and a quarter of that is 300. Still an estimate.",
                 ),
-                Option("100", "That is a quarter of the characters. It fits English and is far too low for Korean."),
-                Option("1", "Spaces do not make tokens, and many texts have none."),
+                Option(
+                    "100 tokens", "That is a quarter of the characters. It fits English and is far too low for Korean."
+                ),
+                Option(
+                    "400 tokens", "One for each syllable is another common estimate, but not the one of this notebook."
+                ),
             ),
             right="a",
         ),

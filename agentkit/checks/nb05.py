@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentkit.checks import ContractReport, Exercise, Option, Question, Quiz, Wrong, expect, loop_contract, shown
-from agentkit.checks.nb05_runs import FORKED_SOURCE, check_pair, check_verdicts
+from agentkit.checks import (
+    CheckFailed,
+    ContractReport,
+    Exercise,
+    Option,
+    Question,
+    Quiz,
+    Wrong,
+    expect,
+    loop_contract,
+    shown,
+)
+from agentkit.checks.nb05_runs import FORKED_SOURCE, check_own_loop, check_pair, check_verdicts
 from agentkit.messages import AskUser, CallTools, FinalAnswer, ToolCall
 
 _CALL = CallTools("I look it up.", (ToolCall("stock", {"item": "cable"}),))
@@ -15,7 +26,7 @@ def _check_kind(kind: Any) -> None:
     for decision, wanted in ((_CALL, "act"), (FinalAnswer("", "12"), "answer"), (AskUser("", "Which item?"), "ask")):
         name = type(decision).__name__
         found = kind(decision)
-        expect(found == wanted, f'for a {name} the answer is "{wanted}", but you return {shown(found)}')
+        expect(found == wanted, f'for the decision {name} the answer is "{wanted}", but you return {shown(found)}')
 
 
 def _check_first_action(first_action: Any) -> None:
@@ -51,7 +62,12 @@ def _check_stuck(is_stuck: Any) -> None:
         ([one, ("stock", {"item": "cable"}, 11), one], False, "the results differ, so something has changed"),
     )
     for rounds, wanted, why in cases:
-        found = is_stuck(rounds, 3)
+        try:
+            found = is_stuck(rounds, 3)
+        except TypeError as problem:
+            raise CheckFailed(
+                "the arguments are dicts, and a dict cannot be put into a set; compare rounds with `==`"
+            ) from problem
         expect(found is wanted, f"{why}; you return {shown(found)}")
     expect(
         is_stuck([one], 1) is True, "with a limit of 1 a single round is enough; use `limit`, not a number of your own"
@@ -59,7 +75,10 @@ def _check_stuck(is_stuck: Any) -> None:
 
 
 def _check_own_loop(run_agent: Any) -> ContractReport:
-    return loop_contract(run_agent)
+    report = loop_contract(run_agent)
+    if report.passed:
+        check_own_loop(run_agent)
+    return report
 
 
 KIND = Exercise(
@@ -85,16 +104,19 @@ def kind(decision):
         case other:
             assert_never(other)
 """,
-    why="the union is closed, so three cases are all there are, and `assert_never` guards the day when a fourth is added.",
+    why="The union is closed, so three cases are all there are, and `assert_never` guards the day when a fourth is added.",
     known_wrong=(
         Wrong(
             'def kind(decision):\n    return "act" if decision.thought else "answer"\n',
-            'for a AskUser the answer is "ask"',
+            'for the decision AskUser the answer is "ask"',
         ),
-        Wrong("def kind(decision):\n    return type(decision).__name__\n", 'for a CallTools the answer is "act"'),
+        Wrong(
+            "def kind(decision):\n    return type(decision).__name__\n",
+            'for the decision CallTools the answer is "act"',
+        ),
         Wrong(
             'def kind(decision):\n    match decision:\n        case CallTools:\n            return "act"\n',
-            "for a FinalAnswer the answer is",
+            "for the decision FinalAnswer the answer is",
         ),
     ),
 )
@@ -118,7 +140,7 @@ def first_action(text):
             return line.removeprefix("Action:").strip()
     return None
 """,
-    why="only the program may write observations, so nothing after one can be trusted.",
+    why="Only the program may write observations, so nothing after one can be trusted.",
     known_wrong=(
         Wrong('def first_action(text):\n    return text.split("Action:")[1].split("\\n")[0].strip()\n', "IndexError"),
         Wrong(
@@ -127,7 +149,8 @@ def first_action(text):
             "after an invented observation",
         ),
         Wrong(
-            'import re\ndef first_action(text):\n    found = re.findall(r"(?m)^Action: *(.*)$", text.split("Observation:")[0])\n'
+            "import re\ndef first_action(text):\n    trusted = text.split('Observation:')[0]\n"
+            '    found = re.findall(r"(?m)^Action: *(.*)$", trusted)\n'
             "    return found[-1].strip() if found else None\n",
             "the first one counts",
         ),
@@ -149,7 +172,7 @@ def is_stuck(rounds, limit):
     last = rounds[-limit:]
     return len(last) == limit and all(found == last[0] for found in last)
 """,
-    why="a round that gives a new result is progress, even when the call is the same.",
+    why="A round that gives a new result is progress, even when the call is the same.",
     known_wrong=(
         Wrong("def is_stuck(rounds, limit):\n    return all(r == rounds[0] for r in rounds)\n", "fewer than the limit"),
         Wrong("def is_stuck(rounds, limit):\n    return len(rounds) >= limit\n", "moved on"),
@@ -158,6 +181,7 @@ def is_stuck(rounds, limit):
             "    return len(last) == limit and all(r == last[0] for r in last)\n",
             "the results differ",
         ),
+        Wrong("def is_stuck(rounds, limit):\n    return len(set(rounds[-limit:])) == 1\n", "cannot be put into a set"),
         Wrong(
             "def is_stuck(rounds, limit):\n    return len(rounds) >= 3 and rounds[-1] == rounds[-2] == rounds[-3]\n",
             "use `limit`",
@@ -178,17 +202,18 @@ VERDICTS = Exercise(
     solution="""\
 def verdicts(run):
     return {
-        call.id: call.name == "refund_order" and call.arguments.get("amount", 0) <= 100_000
+        call.id: call.name == "refund_order" and call.arguments["amount"] <= 100_000
         for call in run.pending
         if call.id in run.awaiting
     }
 """,
-    why="a verdict is given for one call with its exact arguments, and a call that nobody thought of is refused.",
+    why="A verdict is given for one call with its exact arguments, and a call that nobody thought of is refused.",
     known_wrong=(
         Wrong("def verdicts(run):\n    return {call.id: True for call in run.pending}\n", "does not wait for approval"),
         Wrong("def verdicts(run):\n    return {id: True for id in run.awaiting}\n", "is more than 100,000"),
         Wrong(
-            'def verdicts(run):\n    return {c.id: c.arguments.get("amount", 0) <= 100_000 for c in run.pending if c.id in run.awaiting}\n',
+            'def verdicts(run):\n    return {c.id: c.arguments.get("amount", 0) <= 100_000 '
+            "for c in run.pending if c.id in run.awaiting}\n",
             "is not a refund",
         ),
         Wrong(
@@ -227,7 +252,7 @@ def run_agent(model, tools, goal, max_steps=8):
         history += [Message("tool", result=tools.call(call)) for call in calls]
     return history
 """,
-    why="each call has one result in the history, an error is an observation, and the limit always holds.",
+    why="Each call has one result in the history, an error is an observation, and the limit always holds.",
     known_wrong=(
         Wrong(
             """\
@@ -261,6 +286,39 @@ def run_agent(model, tools, goal, max_steps=8):
 """,
             "limit",
         ),
+        Wrong(
+            """\
+def run_agent(model, tools, goal, max_steps=8):
+    history = [Message("user", goal)]
+    for _ in range(max_steps):
+        decision = model.decide(history, tools.specs()).decision
+        if not isinstance(decision, CallTools):
+            return [*history, Message("assistant", getattr(decision, "text", ""))]
+        history.append(Message("assistant", decision.thought, decision.calls))
+        history += [Message("tool", result=tools.call(call)) for call in decision.calls]
+    return history
+""",
+            "an id of its own",
+        ),
+        Wrong(
+            """\
+def run_agent(model, tools, goal, max_steps=8):
+    history = [Message("user", goal)]
+    count = 0
+    for _ in range(max_steps):
+        decision = model.decide(history, tools.specs()).decision
+        if not isinstance(decision, CallTools):
+            return [*history, Message("assistant", getattr(decision, "text", ""))]
+        calls = []
+        for call in decision.calls:
+            count += 1
+            calls.append(replace(call, id=f"call_{count}"))
+        history.append(Message("assistant", decision.thought, tuple(calls)))
+        history += [Message("tool", result=tools.call(call)) for call in calls]
+    return history
+""",
+            "the question to the user",
+        ),
     ),
 )
 
@@ -283,7 +341,7 @@ data = next(result.data for result in first.steps[0].results if result.call_id =
 second = desk_agent().resume(first.fork(1, observations={call.id: {**data, "status": "cancelled", "delivered_on": None}}))
 pair = (first, second)
 """,
-    why="the loop starts from any history, so a changed observation is all that a what-if needs.",
+    why="The loop starts from any history, so a changed observation is all that a what-if needs.",
     known_wrong=(
         Wrong('run = desk_agent().run("Where is my order A101?")\npair = (run, run)\n', "the same run twice"),
         Wrong(

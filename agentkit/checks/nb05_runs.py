@@ -7,8 +7,9 @@ from typing import Any
 from agentkit.checks.exercise import CheckFailed, expect
 from agentkit.checks.faces import shown
 from agentkit.loop import Agent
-from agentkit.messages import CallTools, FinalAnswer, Run, ToolCall
+from agentkit.messages import AskUser, CallTools, FinalAnswer, Message, Run, ToolCall
 from agentkit.models.scripted import ScriptedModel
+from agentkit.registry import Registry
 from agentkit.tools import tool
 
 # What the solution of the open exercise needs: an agent at the desk of the sample world.
@@ -86,3 +87,18 @@ def check_pair(pair: Any) -> None:
     expect(second.stop_reason != "forked", "the fork has not been resumed; call `agent.resume(fork)`")
     expect(first.answer and second.answer, "both runs must end with an answer")
     expect(first.answer != second.answer, "the answers are equal; change something that the answer rests on")
+
+
+def check_own_loop(run_agent: Any) -> None:
+    """What the contract of a loop does not ask for: ids for the calls, and a question to the user as an end."""
+    calls = (ToolCall("lookup_order", {"order_id": "A1"}), ToolCall("lookup_order", {"order_id": "A2"}))
+    script = ScriptedModel([CallTools("", calls), CallTools("", calls), FinalAnswer("", "done")])
+    messages = [m for m in run_agent(script, Registry([lookup_order]), "Look.", 8) if isinstance(m, Message)]
+    ids = [call.id for message in messages for call in message.calls]
+    expect(all(ids) and len(set(ids)) == 4, f"every call needs an id of its own, but the four calls have {shown(ids)}")
+    answered = [message.result.call_id for message in messages if message.result]
+    expect(answered == ids, "each result must carry the id of its call: run the call that has the id")
+    asking = ScriptedModel([AskUser("", "Which order do you mean?")])
+    last = run_agent(asking, Registry([lookup_order]), "Look.", 8)[-1]
+    text = getattr(last, "text", "")
+    expect("Which order" in text, "the question to the user must be the last message, so that the user can read it")

@@ -2,7 +2,7 @@
 # # 00 · Start here
 #
 # One question, two answers: a model that cannot know, and an agent that looks it up. Then you learn how these notebooks work.
-# **20 minutes.** You need to know Python. You need no key, no account and no network.
+# **30 minutes.** You need to know Python. You need no key, no account and no network.
 #
 # **By the end you can**
 #
@@ -65,7 +65,7 @@ run
 # %% [markdown]
 # Read it from the top. In each **step** the model says what it thinks (the **thought**) and which tool it wants to use, with which
 # values (the **action**). The program runs the tool, and what comes back is the **observation**. The model reads it in the next step. When
-# it knows enough, it writes the **answer**.
+# it knows enough, it writes the **answer**. The percentages say how well a tool fits the goal; tokens are pieces of text. You may skip both today.
 #
 # Look at the answer again: each fact in it stands in an observation above. Nothing is invented, and you can check it.
 #
@@ -100,8 +100,10 @@ agent.resume(paused, answer="It is A103.").answer
 # ## A playground
 #
 # Type a goal, choose the tools that the agent may use, and press **Run**. Then take the tick from `track_shipment` and run it again: the
-# agent makes do with another tool, and its answer says less. Ask in your own words. Ask about another order (A100 to A141). Ask for
-# something that the shop cannot do.
+# agent can only choose among the tools that are left. Ask in your own words. Ask about another order (A100 to A141). Ask for something that
+# the shop cannot do.
+#
+# Your changes in the box stay until you change them again. To start afresh, run the cell again.
 #
 # (On a web page without a running notebook you see only what the box holds now.)
 
@@ -227,7 +229,8 @@ quiz("00")
 # ## Recap
 #
 # - A model alone cannot know what it was never shown; an agent looks it up with tools: *See it fail* and *An agent looks it up*.
-# - A run is a list of steps, each with a thought, an action and an observation, and ends with an answer or a question: *An agent looks it up*.
+# - A run is a list of steps. In most of them the model thinks, acts and gets an observation; in the last one it answers or asks: *An agent looks
+#   it up*.
 # - `check`, `hint`, `solution`, `quiz` and `progress` answer back, and your copy is yours: *How these notebooks work*.
 # - `get_model()` or `AGENTKIT_MODEL` chooses who decides: *Which model decides*.
 
@@ -236,7 +239,7 @@ quiz("00")
 #
 # | | you build |
 # |---|---|
-# | **01** What is an agent? | the first loop of 20 lines, and when not to use an agent |
+# | **01** What is an agent? | the first loop, in eleven lines, and when not to use an agent |
 # | **02** Tools | a function becomes a tool that a model can choose |
 # | **03** The registry | the one door through which all calls go |
 # | **04** Memory | what is kept, and what is sent |

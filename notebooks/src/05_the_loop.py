@@ -1,15 +1,15 @@
 # %% [markdown]
 # # 05 · The loop
 #
-# Think, act, observe, until it is time to stop: you write the loop that makes a model an agent, and you learn to stop it, pause it
-# and send it another way. **45 minutes.** Builds on 02 (tools), 03 (registry) and 04 (memory). Adds to
+# Think, act, observe, until it is time to stop: you write the loop that makes a model an agent, and you learn to stop it, to pause
+# it and to fork it. **45 minutes.** Builds on 02 (tools), 03 (registry) and 04 (memory). Adds to
 # `agentkit`: `loop.py`, and the ReAct text form.
 #
 # **By the end you can**
 #
 # - write the loop by hand, with a decision that is one of three things;
 # - read a model's ReAct text without believing an observation that the model invented;
-# - name every reason for which a run stops, and show a run for each;
+# - name the reasons for which a run stops, and show a run for each;
 # - pause a run, approve a call, play the model, and fork a run at an observation.
 
 # %%
@@ -18,8 +18,9 @@ from dataclasses import replace
 from typing import assert_never
 
 from agentkit import (
-    Agent, AskUser, CallTools, FinalAnswer, HumanModel, Limits, Message, Registry, ReplyError, Run, ScriptedModel, ToolCall,
-    ToolError, ToolResult, anthropic_problems, get_model, openai_problems, parse_react, render_react, to_anthropic, to_openai, tool,
+    Agent, AskUser, CallTools, FinalAnswer, HumanModel, Limits, Memory, Message, Registry, Reply, Run, ScriptedModel, ToolCall,
+    ToolError, ToolResult, Usage, anthropic_problems, get_model, openai_problems, parse_react, render_react, to_anthropic,
+    to_openai, tool,
 )
 from agentkit.checks import check, hint, loop_contract, quiz, react_parser_contract, solution
 from agentkit.loop import think_act_observe
@@ -61,7 +62,7 @@ except TypeError:
 # One wrong word in one call, and everything is lost. Catching the error does not help either: nobody tells this model what was
 # wrong, so it would ask the same again, for ever. Nothing in this loop says when to stop.
 #
-# A loop needs three things that this one has not: an observation for *every* call, a limit, and a decision with a clear form.
+# A loop needs three things that this one does not have: an observation for *every* call, a limit, and a decision with a clear form.
 #
 # ## Build it by hand
 #
@@ -144,12 +145,12 @@ table([[message.role, message.result.content if message.result else message.text
 
 # %% [markdown]
 # The mistake became an **observation**: it names the wrong parameter and the right one, and the model could correct itself. A
-# `ScriptedModel` only replays what we wrote, so here *we* corrected it. The offline model does it by itself, as you will see.
+# `ScriptedModel` only replays what we wrote, so here *we* corrected it. A real model reads the observation and corrects itself.
 #
 # ### ReAct as text
 #
 # Before models had tool calls of their own, the loop was played in plain text. The form is called **ReAct**, from *reason* and *act*
-# (Yao and others, 2022). Each step is written under a label.
+# (Yao and others, 2022). Each step is written under a label. (A scripted model keeps no count: in a new run it starts again.)
 
 # %%
 print(render_react(Agent(script, [stock]).run("How many cables are there?")))
@@ -184,8 +185,11 @@ LABELS = re.compile(r"^(Thought|Action Input|Action|Observation|Final Answer): ?
 
 
 def my_parse(text):
-    pieces = LABELS.split(text.partition("\nObservation:")[0])
-    parts = dict(zip(pieces[-2::-2], pieces[::-2]))   # from the end, so that the first of two equal labels wins
+    trusted = ("\n" + text).partition("\nObservation:")[0]
+    pieces = LABELS.split(trusted.strip())[1:]                  # label, body, label, body, …
+    parts = {}
+    for label, body in zip(pieces[::2], pieces[1::2]):
+        parts.setdefault(label, body)                           # the first of two equal labels counts
     action = parts.get("Action", "").strip().strip("`")
     if action and not action.lower().startswith("none"):
         return "action", action, parts.get("Action Input", "{}").strip()
@@ -204,9 +208,16 @@ my_parse(forged)
 react_parser_contract(my_parse)
 
 # %% [markdown]
+# The package has such a parser too. It gives a decision instead of a tuple, and a sentence for the model when the form is wrong.
+
+# %%
+print(parse_react(forged))
+print(react_parser_contract(parse_react).passed)
+
+# %% [markdown]
 # ## Look
 #
-# The same loop, with a real model and a real database: the refund question of notebook 00.
+# The same loop, with the offline model and the shop's database: the refund question of notebook 00.
 
 # %%
 def desk_agent(**options):
@@ -224,6 +235,10 @@ run
 
 # %%
 run.player()
+
+# %% [markdown]
+# Three messages are new at step 2: what the model said at step 1, and the two results. Everything else it has seen before, and is sent
+# again. That is why long runs become expensive.
 
 # %% [markdown]
 # ## The same piece in agentkit
@@ -269,8 +284,8 @@ waited.steps == run.steps
 # %% [markdown]
 # ### Every reason to stop
 #
-# A **stop reason** says why a run ended. We make one run for each. The clock is a function that we hand in, so that this cell gives the
-# same result on every machine.
+# A **stop reason** says why a run ended. First two tools of the trade: a model that goes on and on, each time with another call, and one
+# that repeats the same call.
 
 # %%
 @tool
@@ -280,30 +295,49 @@ def ping(text: str) -> str:
 
 
 def again(count):
-    return ScriptedModel([CallTools("Once more.", (ToolCall("ping", {"text": f"{n}"}),)) for n in range(count)])
+    calls = [ToolCall("ping", {"text": f"{n}"}) for n in range(count)]
+    return ScriptedModel([Reply(CallTools("Once more.", (call,)), Usage(cost=0.01)) for call in calls])
 
 
 def same(count):
     return ScriptedModel([CallTools("Once more.", (ToolCall("ping", {"text": "hi"}),))] * count)
 
+# %% [markdown]
+# Now one run for each reason. The clock is a function that we hand in, so that this cell gives the same result on every machine.
+#
+# **Before you run the next cell:** which of these runs are *paused*, and not stopped?
 
+# %%
 seconds = iter(range(0, 100, 4))
 ended = [
     desk_agent().run(orders.GOAL_REFUND),
     desk_agent().run("Can my order be refunded?"),
+    desk_agent().run("Please refund order A100, 250000 KRW."),
     Agent(again(9), [ping], limits=Limits(max_steps=3)).run("Go."),
     Agent(again(9), [ping], limits=Limits(timeout=10), clock=lambda: next(seconds)).run("Go."),
+    Agent(again(9), [ping], limits=Limits(max_cost=0.02)).run("Go."),
     desk_agent(limits=Limits(max_tokens=500)).run(orders.GOAL_REFUND),
+    desk_agent(memory=Memory(max_tokens=900)).run(orders.GOAL_REFUND),
     Agent(same(9), [ping]).run("Go."),
     Agent(again(2), [ping]).run("Go."),
 ]
-table([[r.stop_reason, r.status, len(r.steps), r.question or r.error or ""] for r in ended], ["stop reason", "status", "steps", "says"])
+table([[r.stop_reason, r.status, len(r.steps)] for r in ended], ["stop reason", "status", "steps"])
 
 # %% [markdown]
-# Read the `stuck` run: the same call gave the same result three times, then the model was told once, and then the run ended. The last
-# run ended because the script had nothing more to say; a provider that fails ends a run in the same way. A run never ends by an error
-# in the middle of your program.
-#
+# `needs_input` and `needs_approval` are pauses: somebody can go on with these runs. Two more reasons come below: `forked` and
+# `cancelled`. Now look at the run that was `stuck`: the same call gave the same result three times, then the model was told once.
+
+# %%
+ended[8]
+
+# %% [markdown]
+# The last run of the table ended as `model_error`: the script had nothing more to say. A provider that fails ends a run in the same way,
+# with a sentence in `run.error`, and not with an exception in your program.
+
+# %%
+ended[-1].error
+
+# %% [markdown]
 # ### Be the model
 #
 # What would *you* decide, if you saw only what a model sees? A `HumanModel` answers every request with a pause.
@@ -345,13 +379,14 @@ print(asking.pending)
 
 # %% [markdown]
 # The pause survives everything, because it is a value. You can save it, read it in another process, and go on there. The verdict is given
-# for one call by its id: `True`, `False`, or other arguments.
+# for one call by its id: `True`, `False`, or other arguments. (Each `desk_agent()` opens a new shop, so each refund is the first.)
 
 # %%
 waiting = Run.from_json(asking.to_json())
 call_id = waiting.awaiting[0]
 for verdict in (True, False, {"order_id": "A100", "amount": 50_000}):
-    result = desk_agent().resume(waiting, approvals={call_id: verdict}).steps[-2].results[-1]
+    finished = desk_agent().resume(waiting, approvals={call_id: verdict})
+    result = next(message.result for message in finished.messages if message.result and message.result.call_id == call_id)
     print(verdict, "->", result.content)
 
 # %% [markdown]
@@ -361,24 +396,27 @@ for verdict in (True, False, {"order_id": "A100", "amount": 50_000}):
 approval_panel(desk, asking)
 
 # %% [markdown]
+# Nothing runs: the panel asks you to decide about every call first. Without a verdict a call is neither approved nor refused.
+#
 # ### Fork: what if?
 #
-# A **fork** is a run that leaves another one at some step. Change what was observed, and see where the agent goes. Here the order was
-# delivered in August instead of October.
+# A **fork** is a run that leaves another one at some step. Change what was observed, and see where the agent goes. What if the shop
+# allowed refunds for 10 days only, instead of 30?
 
 # %%
 step = run.steps[0]
-call = next(call for call in step.calls if call.name == "lookup_order")
+call = next(call for call in step.calls if call.name == "refund_policy")
 seen = next(result.data for result in step.results if result.call_id == call.id)
-branch = run.fork(step.number, observations={call.id: {**seen, "delivered_on": "2026-08-01"}})
+branch = run.fork(step.number, observations={call.id: {**seen, "window_days": 10}})
+print(branch.status, branch.stop_reason)
 other = desk_agent().resume(branch)
 print(other.answer)
 
 # %% [markdown]
-# One changed field, and the answer turns. Side by side you see where the two runs part:
+# One changed number, and the answer changes. Side by side you see where the two runs part:
 
 # %%
-compare(run, other, labels=("as it was", "delivered in August"))
+compare(run, other, labels=("30 days", "10 days"))
 
 # %% [markdown]
 # ## What goes wrong
@@ -479,8 +517,9 @@ def verdicts(run):
 check("05.4", verdicts)
 
 # %% [markdown]
-# **05.5 Your own loop.** Write `run_agent(model, tools, goal, max_steps)`. `tools` is a registry: `tools.call(call)` runs a call and
-# `tools.specs()` describes the tools. Return the list of messages. It must pass the contract of a loop.
+# **05.5 Your own loop.** Write `run_agent(model, tools, goal, max_steps)` without looking back. `tools` is a registry: `tools.call(call)`
+# runs a call and `tools.specs()` describes the tools. Return the list of messages. Every call needs an id of its own, a question to the
+# user ends the loop too, and it must pass the contract of a loop.
 
 # %%
 def run_agent(model, tools, goal, max_steps=8):
@@ -505,13 +544,13 @@ check("05.6", pair)
 quiz("05")
 
 # %% [markdown]
-# Answer with `quiz("05", "a", "b", "c")`, with your letters.
+# Answer with your letters, for example `quiz("05", "a", "a", "a")`.
 #
 # ## Recap
 #
 # - The loop by hand, with a decision that is one of three things: *Build it by hand*.
 # - ReAct text, and no belief in invented observations: *ReAct as text*.
-# - Every reason to stop, each with a run: *Every reason to stop*.
+# - The reasons to stop, each with a run: *Every reason to stop*.
 # - Pause, approve, play the model, fork: *Be the model*, *A call that waits for a person*, *Fork*.
 #
 # **Next:** 06, your first agent. You have all the pieces: tools, registry, memory and loop. Next you put them together into a research

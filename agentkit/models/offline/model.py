@@ -94,11 +94,14 @@ def _decide(
     if calls:
         lead = next(plan for plan in plans if any(call is calls[0] for call in plan.ready))
         asked = tuple(ToolCall(call.tool.name, call.arguments) for call in calls)
-        return CallTools(thoughts.calling(plans, calls, language), asked), lead.scores
+        chosen = any(
+            call.why != "followup" for call in calls
+        )  # what follows from observations was not chosen by scores
+        return CallTools(thoughts.calling(plans, calls, language), asked), lead.scores if chosen else ()
     for plan in plans:
         if plan.missing is not None and (decision := _ask(history, plan, plans, rules)) is not None:
             return decision, plan.scores
-    scores = next((plan.scores for plan in plans if plan.fits), plans[0].scores if plans else ())
+    scores = plans[0].scores if plans and not any(plan.fits for plan in plans) else ()
     return _answer(history, views, plans, rules), scores
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from agentkit.facts import Language
 
 _PHRASES: dict[str, tuple[str, str]] = {
-    "ask": ("I need one more thing: what is the {what}?", "한 가지가 더 필요합니다. 알려 주세요: {what}"),
+    "ask": ("I need one more thing: {what}. Can you tell me?", "한 가지가 더 필요합니다. 알려 주세요: {what}"),
     "option": ("{name} (one of: {options})", "{name} (다음 중 하나: {options})"),
     "abilities": ("My tools are: {tools}.", "제 도구는 다음과 같습니다: {tools}."),
     "no_tools": ("I have no tools, so I can look nothing up.", "도구가 없어서 아무것도 조회할 수 없습니다."),
@@ -33,7 +33,7 @@ _PHRASES: dict[str, tuple[str, str]] = {
     "empty": ("{what}: nothing was found.", "{what}: 찾은 것이 없습니다."),
     "more": ("and {count} more", "외 {count}개"),
     "still_missing": (
-        "I can not go on, because I still do not know this: {what}.", "다음을 알 수 없어서 계속할 수 없습니다: {what}."
+        "I cannot go on, because I still do not know this: {what}.", "다음을 알 수 없어서 계속할 수 없습니다: {what}."
     ),
     "cut": ("I looked at the first {count} requests only.", "처음 {count}개의 요청만 처리했습니다."),
     "rule_failed": ("the rule {rule} failed with {error}", "규칙 {rule} 실행 중 오류 {error}"),
@@ -52,10 +52,11 @@ _PHRASES: dict[str, tuple[str, str]] = {
     "t_earlier": ("an earlier goal", "이전 목표"),
     "t_schema": ("the schema", "스키마"),
     "t_observed": ("the result of {tool}", "{tool} 결과"),
-    "t_more": ("{tool} covers what is left open.", "{tool}(이)가 나머지를 다룹니다."),
+    "t_more": ("I also call {tool}, for the part of the question that the best tool does not cover.", "{tool}(이)가 나머지를 다룹니다."),
     "t_helper": ("{tool} first, because a value is missing.", "값이 하나 부족하므로 {tool}부터 실행합니다."),
     "t_followup": (
-        "{tool} brings an observed value and a stated one together.", "{tool}(으)로 관찰한 값과 주어진 값을 함께 계산합니다."
+        "Now {tool} can be called: one of its values was observed, the other one is stated.",
+        "{tool}(으)로 관찰한 값과 주어진 값을 함께 계산합니다.",
     ),
     "t_instead": ("{tool}, because another tool failed.", "다른 도구가 실패했으므로 {tool}(을)를 시도합니다."),
     "t_repair": ("{tool} again with repaired arguments.", "인자를 고쳐서 {tool}(을)를 다시 실행합니다."),

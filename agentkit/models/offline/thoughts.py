@@ -39,7 +39,8 @@ def calling(plans: list[Plan], calls: list[Planned], language: Language) -> str:
         mine = [call for call in plan.ready if any(call is each for each in calls)]
         if not mine:
             continue
-        sentences.append(need_of(plan, language))
+        if any(call.why != "followup" for call in mine):
+            sentences.append(need_of(plan, language))
         for call in mine:
             if call.tries > 1:
                 sentences.append(say(language, "t_repair", tool=call.tool.name))

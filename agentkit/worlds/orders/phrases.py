@@ -20,28 +20,28 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
         "환불 금액은 {amount}원입니다.",
     ),
     "too_old": (
-        "No, order {id} can not be refunded: it was delivered on {delivered}, {days} days before {today}, and refunds "
+        "No, order {id} cannot be refunded: it was delivered on {delivered}, {days} days before {today}, and refunds "
         "are possible only within {window} days.",
         "주문 {id}: 환불할 수 없습니다. {delivered}에 배송되어 {today}까지 {days}일이 지났고, "
         "환불 기간은 {window}일입니다.",
     ),
     "before_delivery": (
-        "Order {id} was delivered on {delivered}, which is after {today}, so the days can not be counted. Refunds are "
+        "Order {id} was delivered on {delivered}, which is after {today}, so the days cannot be counted. Refunds are "
         "possible within {window} days.",
         "주문 {id}: 배송일 {delivered}이 {today}보다 뒤라서 날짜를 계산할 수 없습니다. 환불 기간은 {window}일입니다.",
     ),
     "not_yet": (
-        "Order {id} can not be refunded yet: its status is {status}, and the {window} days begin with the delivery"
+        "Order {id} cannot be refunded yet: its status is {status}, and the {window} days begin with the delivery"
         "{expected}. The amount is {amount} KRW.",
         "주문 {id}: 아직 환불할 수 없습니다. 현재 상태는 {status}이고, 환불 기간 {window}일은 배송된 날부터 시작합니다"
         "{expected}. 금액은 {amount}원입니다.",
     ),
     "closed": (
-        "No, order {id} can not be refunded: its status is {status}.",
+        "No, order {id} cannot be refunded: its status is {status}.",
         "주문 {id}: 환불할 수 없습니다. 현재 상태는 {status}입니다.",
     ),
     "final": (
-        "No, order {id} can not be refunded: sales of the category {category} are final.",
+        "No, order {id} cannot be refunded: sales of the category {category} are final.",
         "주문 {id}: 환불할 수 없습니다. {category} 상품은 환불되지 않는 품목입니다.",
     ),
     "expected": (" (expected on {day})", " (도착 예정일 {day})"),
@@ -81,15 +81,15 @@ _PHRASES: Final[dict[str, tuple[str, str]]] = {
     "more": ("; there are more", "; 더 있습니다"),
     "not_found": ("There is no order {id}.", "주문 {id}: 찾을 수 없습니다. 그런 주문 번호는 없습니다."),
     "other_customer": (
-        "Order {id} belongs to another customer, so I can not show or change anything about it.",
+        "Order {id} belongs to another customer, so I cannot show or change anything about it.",
         "주문 {id}: 다른 고객의 주문이라 조회하거나 변경할 수 없습니다.",
     ),
-    "no_shipment": ("Order {id} has no shipment, so it can not be tracked.", "주문 {id}: 배송 정보가 없습니다."),
+    "no_shipment": ("Order {id} has no shipment, so it cannot be tracked.", "주문 {id}: 배송 정보가 없습니다."),
     "too_late": (
-        "The shipping priority of order {id} can not be changed any more.",
+        "The shipping priority of order {id} cannot be changed any more.",
         "주문 {id}: 배송 우선순위를 더 이상 변경할 수 없습니다.",
     ),
-    "not_refundable": ("Order {id} can not be refunded.", "주문 {id}: 환불할 수 없습니다."),
+    "not_refundable": ("Order {id} cannot be refunded.", "주문 {id}: 환불할 수 없습니다."),
     "too_much": (
         "The amount is more than what order {id} has left, so nothing was refunded.",
         "주문 {id}: 요청 금액이 환불 가능한 금액보다 커서 환불하지 않았습니다.",
