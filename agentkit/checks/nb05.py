@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentkit.checks import (
-    CheckFailed,
-    ContractReport,
-    Exercise,
-    Option,
-    Question,
-    Quiz,
-    Wrong,
-    expect,
-    loop_contract,
-    shown,
-)
-from agentkit.checks.nb05_runs import FORKED_SOURCE, check_own_loop, check_pair, check_verdicts
+from agentkit.checks.exercise import CheckFailed, Exercise, Wrong, expect
+from agentkit.checks.faces import shown
+from agentkit.checks.nb05_own_loop import OWN_LOOP
+from agentkit.checks.nb05_quiz import QUIZ
+from agentkit.checks.nb05_runs import FORKED_SOURCE, check_pair, check_verdicts
 from agentkit.messages import AskUser, CallTools, FinalAnswer, ToolCall
 
 _CALL = CallTools("I look it up.", (ToolCall("stock", {"item": "cable"}),))
@@ -72,13 +64,6 @@ def _check_stuck(is_stuck: Any) -> None:
     expect(
         is_stuck([one], 1) is True, "with a limit of 1 a single round is enough; use `limit`, not a number of your own"
     )
-
-
-def _check_own_loop(run_agent: Any) -> ContractReport:
-    report = loop_contract(run_agent)
-    if report.passed:
-        check_own_loop(run_agent)
-    return report
 
 
 KIND = Exercise(
@@ -224,104 +209,6 @@ def verdicts(run):
     ),
 )
 
-OWN_LOOP = Exercise(
-    id="05.5",
-    title="Your own loop",
-    prompt="Write `run_agent(model, tools, goal, max_steps)` that returns the messages and passes the contract of a loop.",
-    stub="def run_agent(model, tools, goal, max_steps=8):\n    ...\n",
-    check=_check_own_loop,
-    hints=(
-        "Begin with `history = [Message('user', goal)]`, and repeat at most `max_steps` times: decide, act, observe.",
-        "Give every call an id of its own before it enters the history: `replace(call, id=f'call_{n}')`.",
-        "For each call append `Message('tool', result=tools.call(call))`; on a `FinalAnswer` append it and return.",
-    ),
-    setup="from dataclasses import replace\nfrom agentkit import CallTools, Message\n",
-    solution="""\
-def run_agent(model, tools, goal, max_steps=8):
-    history = [Message("user", goal)]
-    count = 0
-    for _ in range(max_steps):
-        decision = model.decide(history, tools.specs()).decision
-        if not isinstance(decision, CallTools):
-            return [*history, Message("assistant", getattr(decision, "text", getattr(decision, "question", "")))]
-        calls = []
-        for call in decision.calls:
-            count += 1
-            calls.append(replace(call, id=f"call_{count}"))
-        history.append(Message("assistant", decision.thought, tuple(calls)))
-        history += [Message("tool", result=tools.call(call)) for call in calls]
-    return history
-""",
-    why="Each call has one result in the history, an error is an observation, and the limit always holds.",
-    known_wrong=(
-        Wrong(
-            """\
-def run_agent(model, tools, goal, max_steps=8):
-    history = [Message("user", goal)]
-    for _ in range(max_steps):
-        decision = model.decide(history, tools.specs()).decision
-        if not isinstance(decision, CallTools):
-            return [*history, Message("assistant", decision.text)]
-        for call in decision.calls:
-            tools.call(call)
-    return history
-""",
-            "result",
-        ),
-        Wrong(
-            """\
-def run_agent(model, tools, goal, max_steps=8):
-    history = [Message("user", goal)]
-    count = 0
-    while True:
-        decision = model.decide(history, tools.specs()).decision
-        if not isinstance(decision, CallTools):
-            return [*history, Message("assistant", decision.text)]
-        calls = []
-        for call in decision.calls:
-            count += 1
-            calls.append(replace(call, id=f"call_{count}"))
-        history.append(Message("assistant", decision.thought, tuple(calls)))
-        history += [Message("tool", result=tools.call(call)) for call in calls]
-""",
-            "limit",
-        ),
-        Wrong(
-            """\
-def run_agent(model, tools, goal, max_steps=8):
-    history = [Message("user", goal)]
-    for _ in range(max_steps):
-        decision = model.decide(history, tools.specs()).decision
-        if not isinstance(decision, CallTools):
-            return [*history, Message("assistant", getattr(decision, "text", ""))]
-        history.append(Message("assistant", decision.thought, decision.calls))
-        history += [Message("tool", result=tools.call(call)) for call in decision.calls]
-    return history
-""",
-            "an id of its own",
-        ),
-        Wrong(
-            """\
-def run_agent(model, tools, goal, max_steps=8):
-    history = [Message("user", goal)]
-    count = 0
-    for _ in range(max_steps):
-        decision = model.decide(history, tools.specs()).decision
-        if not isinstance(decision, CallTools):
-            return [*history, Message("assistant", getattr(decision, "text", ""))]
-        calls = []
-        for call in decision.calls:
-            count += 1
-            calls.append(replace(call, id=f"call_{count}"))
-        history.append(Message("assistant", decision.thought, tuple(calls)))
-        history += [Message("tool", result=tools.call(call)) for call in calls]
-    return history
-""",
-            "the question to the user",
-        ),
-    ),
-)
-
 WHAT_IF = Exercise(
     id="05.6",
     title="What if?",
@@ -357,48 +244,6 @@ pair = (first, second)
     ),
 )
 
-EXERCISES = (KIND, FIRST_ACTION, STUCK, VERDICTS, OWN_LOOP, WHAT_IF)
+__all__ = ["EXERCISES", "QUIZ"]
 
-QUIZ = Quiz(
-    "05",
-    (
-        Question(
-            "A model's text holds an action, then an observation, then a final answer. What does the program do?",
-            (
-                Option(
-                    "It shows the final answer.",
-                    "The answer rests on an observation that the model invented. No tool has run.",
-                ),
-                Option("It runs the action and drops the rest.", "Only the program may write observations."),
-                Option(
-                    "It runs the action and keeps the observation.",
-                    "The observation was invented; keeping it would forge a fact.",
-                ),
-            ),
-            "b",
-        ),
-        Question(
-            "Three calls were asked for, and the second tool raised an exception. How many results enter the history?",
-            (
-                Option("Two.", "Then one call is without a result, and a provider refuses the history."),
-                Option("One, with the error.", "Then two calls are without a result, and their work is lost."),
-                Option("Three.", "Every call gets one result, and an error is a result."),
-            ),
-            "c",
-        ),
-        Question(
-            "What is a paused run?",
-            (
-                Option(
-                    "A value that can be saved and resumed, even elsewhere.", "Nothing waits in memory but the data."
-                ),
-                Option(
-                    "A thread that sleeps until somebody answers.",
-                    "A thread dies with its process. A paused run can be saved.",
-                ),
-                Option("A run that failed.", "It waits for a person. A run that cannot go on is stopped."),
-            ),
-            "a",
-        ),
-    ),
-)
+EXERCISES = (KIND, FIRST_ACTION, STUCK, VERDICTS, OWN_LOOP, WHAT_IF)

@@ -3,7 +3,8 @@
 #
 # One question in three ways: as a single model call, as fixed code, and as an agent. You write the loop that makes the difference, and you
 # measure when it is worth it. **45 minutes**; what is marked *Further* takes about 25 more. Builds on 00. Adds to `agentkit`: your first look at `Agent` and its loop.
-#
+
+# %% [markdown]
 # **By the end you can**
 #
 # - say what one model call is, and name the four parts of an agent;
@@ -365,9 +366,10 @@ survived = [sum(row[place] == "good" for row in rows) for place in (1, 2, 3)]
 table([*rows, [f"survived, of {len(goals)}", *survived]], ["question", *ways])
 
 # %% [markdown]
-# Read it so: "12 is missing" means that a good answer names 12, the number of days since the delivery. "Okcheon is missing" means that it does not
-# say where the parcel is: at the hub in Okcheon.
-#
+# Read it so: "… is missing" means that a good answer must name this, and here it does not: an order (A100), the number of days since the delivery
+# (12), or the place where the parcel is (Okcheon).
+
+# %% [markdown]
 # The single call survives nothing, since it can look nothing up. The workflow survives the questions that its writer thought of. The agent was written
 # with no question in mind: its steps follow from the goal and the tools. That is **flexibility**, and the tokens are its price.
 #

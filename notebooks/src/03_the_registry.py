@@ -2,12 +2,12 @@
 # # 03 · The registry
 #
 # A model writes whatever it likes. Here you build the one door through which its calls reach your code, so that every call
-# gets an answer. **35 minutes.** Builds on 02 (tools). Adds to `agentkit`: `Registry`.
+# gets an answer. **45 minutes** without the part *Further*. Builds on 02 (tools). Adds to `agentkit`: `Registry`.
 #
 # **By the end you can**
 #
 # - answer any call that a model writes with a result, never with an exception;
-# - write the same tool in the form of OpenAI, Anthropic and MCP, and say what differs;
+# - read the same tool in the forms of OpenAI, Anthropic and MCP, say what differs, and rewrite one form as another;
 # - notice from a fingerprint that a set of tools has changed;
 # - name the stages that a call passes, and read the error code of the stage that refused it.
 
@@ -19,7 +19,7 @@ import re  # for exercise 03.5
 import threading
 
 from agentkit import Registry, ToolCall, ToolError, tool
-from agentkit.checks import check, quiz, registry_contract
+from agentkit.checks import check, hint, quiz, registry_contract, solution
 from agentkit.show import source, table
 from agentkit.widgets import registry_explorer
 from agentkit.worlds import orders
@@ -133,9 +133,9 @@ price_tool.validate({"kilos": "3"})
 # fit, `validate` raises, and the exception is a sentence.
 
 # %%
-def checked(found, arguments):
+def checked(item, arguments):
     try:
-        return found.validate(arguments), None
+        return item.validate(arguments), None
     except Exception as problem:
         return None, failed("bad_arguments", str(problem))
 
@@ -147,11 +147,11 @@ checked(price_tool, {"kilo": 3})
 # as you will see below it can hold things that a model must not read.
 
 # %%
-def run(found, keywords):
+def run(item, keywords):
     try:
-        return ok(found.function(**keywords))
+        return ok(item.function(**keywords))
     except Exception as error:
-        return failed("tool_failed", f"{found.name} failed with {type(error).__name__}.")
+        return failed("tool_failed", f"{item.name} failed with {type(error).__name__}.")
 
 
 run(tool(book_courier), {"day": "2026-10-14"})
@@ -206,20 +206,22 @@ registry.anthropic()[0]
 
 # %% [markdown]
 # There are two more forms: OpenAI's newer *responses* interface, and **MCP** (Model Context Protocol), the common language
-# of tool servers (notebooks 13 and 14). To see the differences at a glance, we note where each thing stands in each form.
+# of tool servers (later in the course). To see the differences at a glance, we note where each thing stands in each form.
+# `function.name` means: under the key `function`, the key `name`.
 
 # %%
 MEANING = {"parameters": "the schema", "input_schema": "the schema", "inputSchema": "the schema"}
 
 
 def places(form, before=""):
-    found = {}
+    """For each thing in a form: under which keys it stands."""
+    paths = {}
     for key, value in form.items():
         if isinstance(value, dict) and key not in MEANING:
-            found.update(places(value, f"{before}{key}."))
+            paths.update(places(value, f"{before}{key}."))
         else:
-            found[MEANING.get(key, key)] = before + key
-    return found
+            paths[MEANING.get(key, key)] = before + key
+    return paths
 
 
 places(registry.openai()[0])
@@ -229,10 +231,10 @@ places(registry.openai()[0])
 
 # %%
 forms = [registry.openai("chat"), registry.openai("responses"), registry.anthropic(), registry.mcp()]
-found = [places(form[0]) for form in forms]
+columns = [places(tools_in_form[0]) for tools_in_form in forms]
 rows = ["type", "name", "description", "the schema", "strict", "readOnlyHint", "destructiveHint"]
 table(
-    [[row, *(where.get(row, "") for where in found)] for row in rows],
+    [[row, *(column.get(row, "") for column in columns)] for row in rows],
     ["what", "OpenAI chat", "OpenAI responses", "Anthropic", "MCP"],
 )
 
@@ -240,28 +242,6 @@ table(
 # Name and description are called the same everywhere. Three things differ: the wrapping (only OpenAI has `type`, only its
 # chat form has `function`), the key of the schema, and the extras. MCP also says whether a tool only reads, and it sends
 # the schema as it is, not in its strict form.
-#
-# **Names.** OpenAI and Anthropic accept only letters, digits, `_` and `-` in a name, 64 at most. A tool with another name
-# would make the whole request fail.
-
-# %%
-@tool(name="calendar.search")
-def search_calendar(day: str) -> list:
-    """Entries of one day in the calendar."""
-    return [f"{day}: delivery"]
-
-
-calendar = Registry([search_calendar])
-wire_name = calendar.openai()[0]["function"]["name"]
-wire_name
-
-# %% [markdown]
-# The registry sends a name that is allowed. The digits at the end come from the old name, so two different names never
-# become the same one. The model will call the new name, and the registry knows which tool is meant.
-
-# %%
-result = calendar.call(ToolCall(wire_name, {"day": "2026-10-14"}))
-result.name, result.data
 
 # %% [markdown]
 # ### The fingerprint
@@ -270,8 +250,8 @@ result.name, result.data
 # may offer other tools since yesterday. A **fingerprint** is a short text, computed from all tools, that changes when they
 # change.
 #
-# The first attempt: write the tools down as JSON, and take a **hash**, a number of fixed length that depends on every
-# letter.
+# The first attempt: write the tools down as JSON, and take a **hash** of it: a text of fixed length that depends on every
+# letter. We keep its first 16 digits and letters; it is a **hexadecimal** number, whose digits are 0 to 9 and a to f.
 
 # %%
 schema = {"type": "object", "properties": {}}
@@ -303,25 +283,19 @@ def fingerprint(specs):
 
 reworded = {**price_spec, "description": "Price of two parcels."}
 both = fingerprint([order_spec, price_spec])
-print("other order:      ", fingerprint([price_spec, order_spec]) == both)
-print("other description:", fingerprint([order_spec, reworded]) == both)
+print("same after other order:      ", fingerprint([price_spec, order_spec]) == both)
+print("same after other description:", fingerprint([order_spec, reworded]) == both)
 
 # %% [markdown]
-# `Registry.fingerprint` does the same, and it counts the permission of a tool too. We change one thing at a time and
-# compare.
+# `Registry.fingerprint` does the same, and it counts the **permission** of a tool too: the kind of tool that it is,
+# `read`, `write` or `dangerous`. We change one thing at a time and compare.
 
 # %%
-def parcel_price_with_default(kilos: int = 1, express: bool = False) -> int:
-    """Price of sending one parcel, in KRW."""
-    return kilos * (5_000 if express else 3_000)
-
-
 base = [tool(order_amount), tool(parcel_price)]
 changed = {
     "the order": base[::-1],
     "a name": [base[0], tool(name="price")(parcel_price)],
     "a description": [base[0], tool(description="Price of a parcel.")(parcel_price)],
-    "a default in the schema": [base[0], tool(name="parcel_price")(parcel_price_with_default)],
     "the permission": [base[0], tool(permission="write")(parcel_price)],
     "one tool more": [*base, tool(book_courier)],
 }
@@ -353,9 +327,9 @@ source(Registry, only="_check")
 # | arguments are a dict | arguments may be text | a model writes text; parsing it can fail |
 # | every tool may run | permission and approval | some calls need a person |
 # | a call runs at once | writes are remembered | a retry must not write twice |
-# | waits for ever | a time-out for each tool | a slow tool must not stop the agent |
-# | data as they are | JSON-safe, capped, masked | see *What goes wrong* |
-# | only the kind of an exception | also the text of the tool's own `RuntimeError` or `ValueError`, masked | it is often the best hint there is |
+# | waits for ever | a time-out, when a tool has one | a slow tool must not stop the agent |
+# | data as they are | JSON-safe, capped, masked | see *What goes wrong* and *Further* |
+# | the kind of an exception | often its text too, masked | the text can be a good hint |
 #
 # One **contract check** fits both. It tries seven promises on any registry.
 
@@ -371,17 +345,73 @@ registry_contract(Registry)
 # %% [markdown]
 # ### Every error code, once
 #
-# Now you produce each error of the door with a real call. The tools below fail in the ways in which real tools fail.
-# `ToolError` is the exception by which a tool speaks to the model in its own words.
+# A call passes these **stages** in this order. The first that refuses it gives the error code.
+#
+# 1. look-up of the tool: is there a tool of this name?
+# 2. parse: are the arguments a JSON object?
+# 3. schema: do they fit the tool?
+# 4. permission: may this kind of tool run in this registry?
+# 5. approval: has a person said yes to this call, if the tool needs that?
+# 6. idempotency look-up: is it the retry of a write that has not answered yet? (*Further* shows it.)
+# 7. run with time-out: does the tool answer, and in time?
+# 8. result: the data become JSON.
+#
+# You now produce the errors with real calls. These two tools do more than read.
 
 # %%
-warehouse_opens = threading.Event()  # nobody opens the warehouse
+@tool(permission="write")
+def cancel_order(order_id: str) -> str:
+    """Cancel one order."""
+    return f"{order_id} is cancelled"
 
 
+@tool(permission="dangerous")
+def refund(order_id: str, amount: int) -> str:
+    """Pay money back."""
+    return f"paid {amount}"
+
+
+# %% [markdown]
+# A **dangerous** tool is one whose effect cannot be taken back. Each call of it needs the **approval** of a person. The
+# registry below allows reading and dangerous tools, but no writing.
+#
+# **Before you run the next cell:** go through the six calls. At which stage of the list does each of them stop?
+
+# %%
+door = Registry([parcel_price, cancel_order, refund], permissions=("read", "dangerous"))
+calls = [
+    ToolCall("parcel_cost", {"kilos": 3}),
+    ToolCall("parcel_price", "three kilos"),
+    ToolCall("parcel_price", '{"kilos": 3, "exp', truncated=True),
+    ToolCall("parcel_price", {"kilos": "three"}),
+    ToolCall("cancel_order", {"order_id": "A100"}),
+    ToolCall("refund", {"order_id": "A100", "amount": 500}),
+]
+errors = [door.call(call).error for call in calls]
+table(
+    [[call.name, error.code, error.message] for call, error in zip(calls, errors, strict=True)],
+    ["call", "code", "message for the model"],
+)
+
+# %% [markdown]
+# One call stops at the look-up of the tool, two at parse, and one each at schema, permission and approval. None of the
+# tools ran. The other errors come from a tool that does run. `ToolError` is the exception by which a tool speaks to the
+# model in its own words, with a code of its own if it likes.
+
+# %%
 @tool
 def find_order(order_id: str) -> str:
     """Find one order. Fails with not_found when there is none."""
     raise ToolError(f"There is no order {order_id}.", code="not_found", hint="Ask the customer.")
+
+
+@tool
+def find_customer(name: str) -> str:
+    """Find one customer by name."""
+    raise ToolError(f"More than one customer is called {name}.")
+
+
+warehouse_opens = threading.Event()  # nobody opens the warehouse
 
 
 @tool(timeout=0.05)
@@ -391,54 +421,29 @@ def warehouse_stock(item: str) -> int:
     return 12
 
 
-@tool(permission="write")
-def cancel_order(order_id: str) -> str:
-    """Cancel one order."""
-    return f"{order_id} is cancelled"
-
-
 # %% [markdown]
-# A **permission** says what kind of tool may run in a registry: `read`, `write` or `dangerous`. This registry allows
-# reading and dangerous tools, but no writing. A **dangerous** tool, one whose effect cannot be taken back, also needs the
-# **approval** of a person for each call.
+# And `book_courier` from the beginning, which raises a `RuntimeError`.
 
 # %%
-@tool(permission="dangerous")
-def refund(order_id: str, amount: int) -> str:
-    """Pay money back."""
-    return f"paid {amount}"
-
-
-tools = [parcel_price, book_courier, find_order, warehouse_stock, cancel_order, refund]
-door = Registry(tools, permissions=("read", "dangerous"))
+running = Registry([find_order, find_customer, warehouse_stock, book_courier])
 calls = [
-    ToolCall("parcel_cost", {"kilos": 3}),
-    ToolCall("parcel_price", "three kilos"),
-    ToolCall("parcel_price", '{"kilos": 3, "exp', truncated=True),
-    ToolCall("parcel_price", {"kilos": "three"}),
-    ToolCall("cancel_order", {"order_id": "A100"}),
-    ToolCall("refund", {"order_id": "A100", "amount": 500}),
     ToolCall("warehouse_stock", {"item": "cable"}),
     ToolCall("find_order", {"order_id": "A999"}),
+    ToolCall("find_customer", {"name": "Kim"}),
     ToolCall("book_courier", {"day": "2026-10-14"}),
 ]
-
-# %% [markdown]
-# **Before you run the next cell:** go through the nine calls above. At which stage does each of them stop?
-
-# %%
-errors = [door.call(call).error for call in calls]
+errors = [running.call(call).error for call in calls]
 table(
     [[call.name, error.code, error.message] for call, error in zip(calls, errors, strict=True)],
     ["call", "code", "message for the model"],
 )
 
 # %% [markdown]
-# The rows stand in the order of the stages: look-up, parse, schema, permission, approval, run. The next to last code,
-# `not_found`, is the tool's own. Two more codes come from the loop and not from the registry: `denied` when a person
-# refuses, `cancelled` when a run is interrupted.
+# `not_found` is the tool's own code; a `ToolError` without one gets `tool_error`; any other exception gets `tool_failed`.
+# Two more codes do not come from a call of the registry but from the loop: `denied` when a person refuses, `cancelled` when
+# a run is interrupted.
 #
-# With approval the same call runs. How a person gives it, you see in notebooks 08 and 15.
+# With approval the refund runs. Notebook 05 shows how a person gives it.
 
 # %%
 refund_call = ToolCall("refund", {"order_id": "A100", "amount": 500})
@@ -448,62 +453,6 @@ print(door.call(refund_call, approved=True).content)
 # %% [markdown]
 # `content` is the observation as the model reads it: one line of JSON.
 #
-# ### A retry that meets its first try
-#
-# A write timed out. Did it happen? Nobody knows, so the model tries again. That can charge a customer twice.
-# **Idempotency** means that doing something twice has the effect of doing it once. Here is a payment that is too slow at
-# first.
-
-# %%
-def slow_payment():
-    door, paid = threading.Event(), []
-
-    @tool(permission="write", timeout=0.05)
-    def charge(order_id: str, amount: int) -> str:
-        """Charge a customer for an order."""
-        door.wait(5)  # the bank answers when its door opens
-        paid.append(order_id)
-        return f"payment number {len(paid)}"
-
-    return Registry([charge]), door, paid
-
-
-bank, bank_door, paid = slow_payment()
-bill = {"order_id": "A100", "amount": 250_000}
-first = bank.call(ToolCall("charge", bill, "call_1"), run_id="monday")
-first.error.message, first.error.hint
-
-# %% [markdown]
-# The registry gave up waiting. But the bank is still working. Now the door opens, and the late answer arrives with nobody
-# to take it. The registry keeps it in `late`.
-
-# %%
-bank_door.set()
-for _ in range(500):
-    if bank.late:
-        break
-    threading.Event().wait(0.01)
-print(bank.late[0].content)
-
-# %% [markdown]
-# **Before you run the next cell:** the model retries the same call. How many payments will there be, one or two?
-
-# %%
-again = bank.call(ToolCall("charge", bill, "call_2"), run_id="monday")
-print(again.content)
-print("payments:", len(paid))
-
-# %% [markdown]
-# One. The retry met its first try and got its answer. The registry recognises a retry by the run, the tool and the
-# arguments, and only as long as the outcome was unknown. From now on the outcome is known, so the next equal call is a new
-# wish. Without a `run_id` nothing is remembered; the loop of notebook 05 always gives one.
-
-# %%
-third = bank.call(ToolCall("charge", bill, "call_3"), run_id="monday")
-print(third.content)
-print("payments:", len(paid))
-
-# %% [markdown]
 # ### Call any tool by hand
 #
 # The schema of a tool is enough to make a form from it. The explorer shows every tool of the shop's help desk. Choose one,
@@ -516,7 +465,7 @@ registry_explorer(Registry(orders.tools))
 # %% [markdown]
 # ## What goes wrong
 #
-# **Arguments that are not quite JSON.** *Symptom:* the agent dies in `json.loads`, or a tool gets a text where it expects
+# **Arguments that are not quite JSON.** *Symptom:* the run ends in `json.loads`, or a tool gets a text where it expects
 # an object. *Cause:* models write nothing at all, `null`, JSON inside a text, or JSON in a Markdown fence. *Cure:* unwrap
 # what is clear, refuse the rest.
 
@@ -586,54 +535,12 @@ report = Registry([sales_report]).call(ToolCall("sales_report", {"month": "2026-
 report.error.message
 
 # %% [markdown]
-# Masking is a net, not a wall: it knows the usual forms only. Keep secrets out of error texts in the first place.
-#
-# **Values that JSON does not have.** *Symptom:* the run ends while the result is written, or a server refuses the request.
-# *Cause:* tools return bytes, NaN, sets, generators, or two million characters. *Cure:* make every result JSON-safe and cap
-# its size, with a note.
-
-# %%
-def generator():
-    yield from (1, 2, 3)
-
-
-VALUES = {
-    "bytes": lambda: b"\xff\xd8\xff",
-    "nan": lambda: float("nan"),
-    "set": lambda: {3, 1, 2},
-    "generator": generator,
-    "rows": lambda: [{"row": number, "text": "x" * 200} for number in range(9_000)],
-}
-made = [tool(name=name, description="Returns it.")(make) for name, make in VALUES.items()]
-strange_values = Registry(made)
-
-# %% [markdown]
-# The left column shows what `json.dumps` makes of each value, the right one what the registry gives to the model. `rows` is
-# about two million characters long.
-
-# %%
-def plain_dump(make):
-    try:
-        return f"{len(json.dumps(make())):,} characters"
-    except (TypeError, ValueError) as error:
-        return type(error).__name__
-
-
-def short_answer(name):
-    result = strange_values.call(ToolCall(name))
-    return result.note or result.data
-
-
-rows = [[name, plain_dump(make), short_answer(name)] for name, make in VALUES.items()]
-table(rows, ["value", "json.dumps", "registry"])
-
-# %% [markdown]
-# Look at `nan`: `json.dumps` writes three characters, `NaN`, which are not JSON. The fault appears later, at the provider.
+# Masking knows only the usual forms of secrets. Keep them out of error texts in the first place.
 #
 # ## Exercises
 #
 # Write your code in place of the `...` and run the cell. Stuck? `hint("03.1")` gives a first step, `hint("03.1", 2)` a
-# second, and `solution("03.1")` shows ours; import them from `agentkit.checks`.
+# second, and `solution("03.1")` shows ours. 03.5 and 03.6 take more time; they are not in the 45 minutes.
 #
 # **03.1** Write `nearest(name, known)`. It returns the known name that is nearest to a misspelled one, or `None` when none
 # is near. Upper and lower case do not matter.
@@ -697,8 +604,8 @@ def masked(text):
 check("03.5", masked)
 
 # %% [markdown]
-# **03.6, open.** Be the strangest model you can think of. Give a list of at least eight different `ToolCall`s for the tools
-# `parcel_price`, `order_amount` and `book_courier`. The check hands them to a registry: every answer must be a
+# **03.6, open.** What is the strangest call that a model could write? Give a list of at least eight different `ToolCall`s
+# for the tools `parcel_price`, `order_amount` and `book_courier`. The check hands them to a registry: every answer must be a
 # `ToolResult`, and your list must produce at least four different error codes. If you make the registry raise, you have
 # found a fault in it. Please report it.
 
@@ -719,17 +626,150 @@ quiz("03")
 # ## Recap
 #
 # - Any call gets a result: look up, check, run, and turn each failure into a code and a sentence: *Build it by hand*.
-# - The same tool has four forms; the wrapping, the key of the schema and the extras differ: *One tool, four forms*.
+# - The same tool has four forms; the wrapping, the key of the schema and the extras differ: *One tool, four forms*,
+#   exercise 03.2.
 # - The fingerprint changes with names, descriptions, schemas and permissions, not with their order: *The fingerprint*.
-# - A call passes parse, schema, permission, approval, retry look-up and run; the code tells where it stopped: *Every error
-#   code, once*.
+# - A call passes look-up of the tool, parse, schema, permission, approval, idempotency look-up, run and result; the error
+#   code tells where it stopped: *Every error code, once*.
 #
 # **Next:** 04, memory. Every call has its result now. Which of them does the model still see after fifty steps?
 
 # %% [markdown]
 # ## Further
 #
-# **Reads run side by side.** One reply may hold several calls. Independent reads can run at the same time; writes run one
+# Four more things that a registry does. They are not in the 45 minutes.
+#
+# ### Names that a provider accepts
+#
+# OpenAI and Anthropic accept only letters, digits, `_` and `-` in a name, 64 at most. A tool with another name
+# would make the whole request fail.
+
+# %%
+@tool(name="calendar.search")
+def search_calendar(day: str) -> list:
+    """Entries of one day in the calendar."""
+    return [f"{day}: delivery"]
+
+
+calendar = Registry([search_calendar])
+wire_name = calendar.openai()[0]["function"]["name"]
+wire_name
+
+# %% [markdown]
+# The registry sends a name that is allowed. The digits at the end come from the old name, so two different names never
+# become the same one. The model will call the new name, and the registry knows which tool is meant.
+
+# %%
+result = calendar.call(ToolCall(wire_name, {"day": "2026-10-14"}))
+result.name, result.data
+
+# %% [markdown]
+# ### A retry that meets its first try
+#
+# A write timed out. Did it happen? Nobody knows, so the model tries again. That can charge a customer twice.
+# **Idempotency** means that doing something twice has the effect of doing it once. Here is a payment that is too slow at
+# first.
+
+# %%
+def slow_payment():
+    bank_opens, paid = threading.Event(), []
+
+    @tool(permission="write", timeout=0.05)
+    def charge(order_id: str, amount: int) -> str:
+        """Charge a customer for an order."""
+        bank_opens.wait(5)
+        paid.append(order_id)
+        return f"payment number {len(paid)}"
+
+    return Registry([charge]), bank_opens, paid
+
+
+bank, bank_opens, paid = slow_payment()
+bill = {"order_id": "A100", "amount": 250_000}
+first = bank.call(ToolCall("charge", bill, "call_1"), run_id="monday")
+first.error.message, first.error.hint
+
+# %% [markdown]
+# The registry gave up waiting, but the payment still waits for the bank. Now the bank opens, and the answer comes late.
+# Nobody waits for it any more, so the registry keeps it in `late`.
+
+# %%
+bank_opens.set()
+for _ in range(500):
+    if bank.late:
+        break
+    # The answer arrives in another thread. We look for it every 0.01 seconds, and give up after 5 seconds.
+    threading.Event().wait(0.01)
+print(bank.late[0].content)
+
+# %% [markdown]
+# **Before you run the next cell:** the model retries the same call. How many payments will there be, one or two?
+
+# %%
+again = bank.call(ToolCall("charge", bill, "call_2"), run_id="monday")
+print(again.content)
+print("payments:", len(paid))
+
+# %% [markdown]
+# One. The retry met its first try and got its answer. The registry recognises a retry by the run, the tool and the
+# arguments, and only as long as the outcome was unknown. From now on the outcome is known, so the next equal call is a new
+# wish. Without a `run_id` nothing is remembered; the loop of notebook 05 always gives one.
+
+# %%
+third = bank.call(ToolCall("charge", bill, "call_3"), run_id="monday")
+print(third.content)
+print("payments:", len(paid))
+
+# %% [markdown]
+# ### Values that JSON does not have
+#
+# *Symptom:* the run ends while the result is written, or a server refuses the request.
+# *Cause:* tools return bytes, NaN, sets, generators, or two million characters. *Cure:* make every result JSON-safe and cap
+# its size, with a note.
+
+# %%
+def generator():
+    yield from (1, 2, 3)
+
+
+VALUES = {
+    "bytes": lambda: b"\xff\xd8\xff",
+    "nan": lambda: float("nan"),
+    "set": lambda: {3, 1, 2},
+    "generator": generator,
+    "rows": lambda: [{"row": number, "text": "x" * 200} for number in range(9_000)],
+}
+made = [tool(name=name, description="Returns it.")(make) for name, make in VALUES.items()]
+strange_values = Registry(made)
+
+# %% [markdown]
+# The left column shows what `json.dumps` makes of each value, the right one what the registry gives to the model. `rows` is
+# about two million characters long.
+
+# %%
+def plain_dump(make):
+    try:
+        text = json.dumps(make())
+        return text if len(text) < 40 else f"{len(text):,} characters"
+    except (TypeError, ValueError) as error:
+        return type(error).__name__
+
+
+def short_answer(name):
+    result = strange_values.call(ToolCall(name))
+    return result.note or json.dumps(result.data)
+
+
+rows = [[name, plain_dump(make), short_answer(name)] for name, make in VALUES.items()]
+table(rows, ["value", "json.dumps", "registry"])
+
+# %% [markdown]
+# Look at `nan`. `json.dumps` writes `NaN` without quotes, which is not JSON, and the fault appears later, at the provider.
+# The registry sends the text `"NaN"` in quotes.
+#
+# ### Reads run side by side
+#
+# One reply may hold several calls. Independent reads can run at the same time; writes run one
 # after another. The barrier below opens only when three calls are inside it at the same time, so this cell proves that they
 # were.
 

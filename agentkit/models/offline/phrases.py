@@ -52,7 +52,10 @@ _PHRASES: dict[str, tuple[str, str]] = {
     "t_earlier": ("an earlier goal", "이전 목표"),
     "t_schema": ("the schema", "스키마"),
     "t_observed": ("the result of {tool}", "{tool} 결과"),
-    "t_more": ("I also call {tool}, for the part of the question that the best tool does not cover.", "{tool}(이)가 나머지를 다룹니다."),
+    "t_more": (
+        "I also call {tool}, for the part of the question that the best tool does not cover.",
+        "가장 잘 맞는 도구가 다루지 않는 부분을 위해 {tool}(을)를 함께 부릅니다.",
+    ),
     "t_helper": ("{tool} first, because a value is missing.", "값이 하나 부족하므로 {tool}부터 실행합니다."),
     "t_followup": (
         "Now {tool} can be called: one of its values was observed, the other one is stated.",
