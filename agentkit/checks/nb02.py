@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentkit.checks.exercise import Exercise, Wrong
+from agentkit.checks.nb02_calculator import CALCULATOR
 from agentkit.checks.nb02_checks import (
-    check_calculator,
     check_description,
     check_own_tool,
     check_pickup,
@@ -18,7 +18,7 @@ __all__ = ["EXERCISES", "QUIZ"]
 DESCRIPTION = Exercise(
     id="02.1",
     title="A description that wins",
-    prompt="Write the description of a tool that lists the reviews which customers wrote about a product.",
+    prompt="Write the description of a tool that reads the table `feedback`, which holds stars and comments.",
     stub="description = ...\n",
     check=check_description,
     hints=(
@@ -28,9 +28,16 @@ DESCRIPTION = Exercise(
     solution='description = "Reviews of a product: what buyers say, opinions and ratings, how happy customers are with it."\n',
     why="The first sentence says what comes back, in the words of the questions, and nothing that belongs to another tool.",
     known_wrong=(
-        Wrong('description = "Gets data about a product."\n', "which words do such questions use"),
         Wrong(
-            'description = "Calls the endpoint /v2/feedback of the CRM backend."\n', "which words do such questions use"
+            'description = "Gets data about a product."\n',
+            "it must be more than 0.5. Which words do such questions use",
+        ),
+        Wrong(
+            'description = "Reads the table feedback, which holds stars and comments."\n',
+            "it must be more than 0.5. Which words do such questions use",
+        ),
+        Wrong(
+            'description = "Calls the endpoint /v2/feedback of the CRM backend."\n', "Which words do such questions use"
         ),
         Wrong(
             'description = "Reviews, what buyers and customers say, happy, price, pieces left, stock, days to return, '
@@ -82,8 +89,11 @@ strict_schema = {
         "days": {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "null means the default, 3."},
         "place": {
             "type": "object",
-            "properties": {"street": {"type": "string"}},
-            "required": ["street"],
+            "properties": {
+                "street": {"type": "string"},
+                "floor": {"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "null means: not given."},
+            },
+            "required": ["street", "floor"],
             "additionalProperties": False,
         },
     },
@@ -100,8 +110,8 @@ STRICT = Exercise(
     check=check_strict,
     hints=(
         "Three changes: close every object, require every key, let the optional one accept null.",
-        "There are two objects: the whole one, and `place` inside it.",
-        '`days` becomes `{"anyOf": [{"type": "integer"}, {"type": "null"}]}`, without `default`.',
+        "There are two objects: the whole one, and `place` inside it. Each of them has one optional key.",
+        '`days` becomes `{"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "null means the default, 3."}`.',
     ),
     solution=_STRICT,
     why="Every object is closed, every key is always there, and null keeps the freedom that the default gave.",
@@ -111,7 +121,11 @@ loose = {
     "properties": {
         "city": {"type": "string"},
         "days": {"type": "integer", "default": 3},
-        "place": {"type": "object", "properties": {"street": {"type": "string"}}, "required": ["street"]},
+        "place": {
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "floor": {"type": "integer"}},
+            "required": ["street"],
+        },
     },
     "required": ["city", "place"],
 }
@@ -125,9 +139,12 @@ loose = {
             _STRICT.replace('{"anyOf": [{"type": "integer"}, {"type": "null"}]', '{"type": "integer"'),
             "must accept null",
         ),
+        Wrong(_STRICT.replace('["street", "floor"]', '["street"]'), "in the object `place` every key must be required"),
+        Wrong(_STRICT.replace("null means the default, 3.", "foo"), "the default of `days` stands nowhere"),
+        Wrong(_STRICT.replace("null means: not given.", "null means the default, None."), "`floor` has no default"),
         Wrong(
             _STRICT.replace('"city": {"type": "string"}', '"city": {"type": ["string", "null"]}'),
-            "must not accept null",
+            "it must not accept null",
         ),
         Wrong(_STRICT.replace('"description": "null means the default, 3."', '"default": 3'), "no place for `default`"),
     ),
@@ -166,72 +183,6 @@ PRICE = Exercise(
             + '    if code not in PRICES:\n        raise ToolError("Not found.", code="not_found")\n    return PRICES[code]\n',
             "must name what was looked for",
         ),
-    ),
-)
-
-_CALCULATOR = '''\
-def value_with_functions(node):
-    """The value of a tree of numbers, operations, and the functions abs, min and max."""
-    match node:
-        case ast.Constant(value=number) if type(number) in (int, float):
-            return number
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return -value_with_functions(inner)
-        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in OPERATIONS:
-            return OPERATIONS[type(sign)](value_with_functions(left), value_with_functions(right))
-    ...
-    raise ToolError("Only numbers and + - * / ** ( ) abs min max.", code="not_arithmetic")
-'''
-
-
-def _with_case(case: str) -> str:
-    return _CALCULATOR.replace("    ...\n", case)
-
-
-_CASE = """\
-        case ast.Call(func=ast.Name(id="abs" | "min" | "max" as name), args=arguments, keywords=[]):
-            return {"abs": abs, "min": min, "max": max}[name](*map(value_with_functions, arguments))
-"""
-
-CALCULATOR = Exercise(
-    id="02.5",
-    title="A calculator with functions",
-    prompt="Extend `value_of` by abs, min and max; everything else must still be refused.",
-    stub=_CALCULATOR,
-    check=check_calculator,
-    hints=(
-        'Add a case for `ast.Call(func=ast.Name(id="abs" | "min" | "max" as name), args=arguments, keywords=[])`.',
-        'Keep your own dict `{"abs": abs, "min": min, "max": max}`. Never look a name up anywhere else.',
-        "The arguments are trees too: each needs `value_with_functions` before the function gets it.",
-    ),
-    solution=_with_case(_CASE),
-    why="The list of what is allowed grew by three names, and everything else still falls through to the refusal.",
-    setup="""\
-import ast
-import operator
-
-from agentkit import ToolError
-
-
-def power(base, exponent):
-    if abs(base) > 1_000_000 or abs(exponent) > 50:
-        raise ToolError("This power is too large.", code="too_large")
-    return base**exponent
-
-
-OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: power}
-""",
-    known_wrong=(
-        Wrong("def value_with_functions(node):\n    return eval(ast.unparse(node))\n", "must be refused"),
-        Wrong(
-            _with_case("        case ast.Call():\n            return eval(ast.unparse(node))\n"),
-            "`len` is not on the list",
-        ),
-        Wrong(
-            _with_case(_CASE.replace("*map(value_with_functions, arguments)", "*[each.value for each in arguments]")),
-            "AttributeError",
-        ),
-        Wrong(_with_case(_CASE.replace(", keywords=[]", "")), "a keyword is more than arithmetic"),
     ),
 )
 

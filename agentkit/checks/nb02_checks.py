@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -62,7 +63,7 @@ def check_description(description: Any) -> None:
         chance = _chances(question, tools)["lookup"]
         expect(
             chance > 0.5,
-            f'"{question}" finds the tool with probability {chance:.2f} only; which words do such questions use?',
+            f'"{question}" finds the tool with probability {chance:.2f}; it must be more than 0.5. Which words do such questions use?',
         )
     for question, right in _FOR_OTHERS.items():
         chances = _chances(question, tools)
@@ -114,15 +115,30 @@ def check_strict(schema: Any) -> None:
     names = {"city", "days", "place"}
     _closed(schema, names, "the whole object")
     place = schema["properties"]["place"]
-    expect(isinstance(place, dict) and place.get("type") == "object", "`place` is still an object with a street")
-    _closed(place, {"street"}, "the object `place`")
-    for name in ("city", "place"):
-        expect("null" not in _types(schema["properties"][name]), f"`{name}` has no default, so it must not accept null")
-    days = schema["properties"]["days"]
-    expect("default" not in str(days.keys()), "the strict form has no place for `default`; say it in the description")
-    kinds = _types(days)
-    expect("integer" in kinds, "`days` must still accept an integer")
-    expect("null" in kinds, "`days` is required now; it must accept null, which stands for its default")
+    expect(
+        isinstance(place, dict) and place.get("type") == "object", "`place` is still an object, with street and floor"
+    )
+    _closed(place, {"street", "floor"}, "the object `place`")
+    parts = {**schema["properties"], **place["properties"]}
+    for name in ("city", "place", "street"):
+        expect("null" not in _types(parts[name]), f"`{name}` was required before, so it must not accept null")
+    for name in ("days", "floor"):
+        expect("integer" in _types(parts[name]), f"`{name}` must still accept an integer")
+        expect(
+            "null" in _types(parts[name]),
+            f"a call could leave `{name}` out; it is required now, so it must accept null",
+        )
+        expect("default" not in parts[name], "the strict form has no place for `default`; say it in the description")
+    words = str(parts["days"].get("description", ""))
+    expect(
+        re.search(r"\b(3|three)\b", words, re.IGNORECASE),
+        f"the default of `days` stands nowhere: its description must say that null means 3, and it is {shown(words)}",
+    )
+    words = str(parts["floor"].get("description", ""))
+    expect(
+        not re.search(r"default\W+(is\W+)?(none|null)\b", words, re.IGNORECASE),
+        f"`floor` has no default, and its description speaks of one: {shown(words)}",
+    )
 
 
 def _closed(schema: Mapping[str, Any], names: set[str], what: str) -> None:
@@ -144,7 +160,15 @@ def _types(part: Any) -> set[str]:
     return found.union(*(_types(option) for option in part.get("anyOf", ())))
 
 
+def _the_function(answer: Any, name: str, exercise: str) -> None:
+    if not callable(answer):
+        raise CheckFailed(
+            f'hand in the function itself, without brackets: `check("{exercise}", {name})`; this is {shown(answer, 60)}'
+        )
+
+
 def check_price(product_price: Callable[..., Any]) -> None:
+    _the_function(product_price, "product_price", "02.4")
     for code, price in {"L100": 39_000, "D200": 120_000}.items():
         found = product_price(code)
         expect(found == price, f"the price of {code} is {price}, but you return {shown(found)}")
@@ -185,15 +209,23 @@ _COMPUTED = {
     "max(1 + 1, -7)": 2,
     "-max(2, 3)": -3,
 }
+_COUNT = "abs takes one number, min and max take two or more"
 # No expression here does harm when an answer uses `eval` after all: the power is short, and nothing is opened.
 _REFUSED = {
     "len((1, 2))": "`len` is not on the list",
     "sum((1, 2))": "`sum` is not on the list",
+    "round(2)": "`round` is not on the list",
+    "chr(65)": "`chr` is not on the list",
+    "pow(2, 3)": "`pow` is not on the list",
     "max": "a function that is not called is no number",
     "abs.__name__": "an attribute leads out of arithmetic",
     "max(3, 4).real": "an attribute leads out of arithmetic",
     "min((1, 2))": "a tuple is no number",
     "max(2, 3, key=abs)": "a keyword is more than arithmetic",
+    "abs()": _COUNT,
+    "abs(1, 2)": _COUNT,
+    "max()": _COUNT,
+    "min(3)": _COUNT,
     "2 ** 200": "the bound on powers must hold",
     "abs(2 ** 200)": "the bound on powers must hold inside a call too",
     "'3'": "a text is no number",
@@ -201,17 +233,24 @@ _REFUSED = {
 
 
 def check_calculator(value_of: Callable[..., Any]) -> None:
+    _the_function(value_of, "value_with_functions", "02.5")
     for text, wanted in _COMPUTED.items():
         try:
             found = value_of(ast.parse(text, mode="eval").body)
         except ToolError as error:
             raise CheckFailed(f"{text} is {wanted}, but it is refused: {error}") from None
+        except Exception as error:
+            raise CheckFailed(f"{text} is {wanted}, but your function raises {type(error).__name__}") from None
         expect(found == wanted, f"{text} is {wanted}, but you return {shown(found)}")
     for text, why in _REFUSED.items():
         try:
             found = value_of(ast.parse(text, mode="eval").body)
-        except Exception:
+        except ToolError:
             continue
+        except Exception as error:
+            raise CheckFailed(
+                f"{text} must be refused with ToolError ({why}), but your function raises {type(error).__name__}"
+            ) from None
         raise CheckFailed(f"{text} must be refused ({why}), but it gives {shown(found)}")
 
 
@@ -236,7 +275,7 @@ def check_own_tool(answer: Any) -> None:
     )
     expect(
         chances[best] > 0.5,
-        f"your tool is chosen with probability {chances[best]:.2f} only; make the description specific",
+        f"your tool is chosen with probability {chances[best]:.2f}; it must be more than 0.5. Make the description specific",
     )
     blank = tool(name="tool_x", description="Gets data.")(made.function)
     without = {score.tool: score.score for score in _reply(question, [*others, blank]).scores}["tool_x"]

@@ -28,9 +28,6 @@ QUIZ = Quiz(
                     "It is required and also accepts null, which stands for the default",
                     "So every key is always there, and a call can still say that it has no wish.",
                 ),
-                Option(
-                    "Its default is removed and a value must always be chosen", "The model would have to invent one."
-                ),
             ),
             right="c",
         ),

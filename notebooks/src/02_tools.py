@@ -2,14 +2,14 @@
 # # 02 · Tools
 #
 # A model can only write. A **tool** is a function of yours that it may ask for in writing. Here you turn functions into
-# tools, and you learn to describe them so that the right one is chosen. **40 minutes.** Builds on 01 (what is an agent).
-# Adds to `agentkit`: `@tool`.
+# tools, and you learn to describe them so that the right one is chosen. **45 minutes**; what is marked *Further* takes
+# about 45 more. Builds on 01 (what is an agent). Adds to `agentkit`: `@tool`.
 #
 # **By the end you can**
 #
 # - turn a Python function into a tool: name, description, schema, and a call that is checked;
 # - give a schema its strict form, and say when it has none;
-# - write a description that a model chooses, and explain why two vague ones fight;
+# - write a description that a model chooses, and say why a vague one is not;
 # - make failure a part of a tool: what it refuses, and what it says then.
 
 # %%
@@ -17,7 +17,7 @@ import ast
 import inspect
 import math
 import operator
-import threading
+import time
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -27,7 +27,7 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from agentkit import Agent, DefinitionError, Message, OfflineModel, Registry
 from agentkit import ToolCall, ToolError, get_model, tool
 from agentkit import tools as agentkit_tools
-from agentkit.checks import check, quiz, tool_contract
+from agentkit.checks import check, hint, quiz, solution, tool_contract
 from agentkit.show import bars, source, table
 
 # %% [markdown]
@@ -87,7 +87,7 @@ schema["type"]
 
 # %% [markdown]
 # `schema` is a **JSON Schema**: a description of JSON data, itself written in JSON. Every provider of models understands
-# it. The type is `object`, because a call has named arguments. Look at its other parts, one at a time.
+# at least a part of it. The type is `object`, because a call has named arguments. Look at its other parts, one at a time.
 
 # %%
 schema["properties"]["item"]
@@ -134,7 +134,7 @@ except ValidationError as problem:
 # %% [markdown]
 # At the check. The function never ran, and the record says which argument was wrong.
 #
-# Writing such a class for every function is dull. The function already says everything: its **signature** lists the
+# You need not write such a class for every function. The function already says everything: its **signature** lists the
 # parameters with their types and defaults. Pydantic can make the class from that.
 
 # %%
@@ -200,9 +200,10 @@ def to_strict(schema):
     properties = {}
     for name, part in schema["properties"].items():
         part = dict(part)
-        default = part.pop("default", None)
+        words = "null means: not given."
+        if "default" in part:
+            words = f"null means the default, {part.pop('default')!r}."
         if name not in schema["required"]:
-            words = f"null means the default, {default!r}."
             part = {"anyOf": [part, {"type": "null"}], "description": words}
         properties[name] = part
     closed = {"required": list(properties), "additionalProperties": False}
@@ -214,12 +215,16 @@ strict["properties"]["unit"]
 
 # %% [markdown]
 # With `null`. The key is always there, and its value may be null, which stands for the default. The strict form has no
-# place for a default, so the description says it in words. The rest is simple:
+# place for a default, so the description says it in words. The other two
+# changes:
 
 # %%
 strict["required"], strict["additionalProperties"]
 
 # %% [markdown]
+# This short version closes the outer object only. It does not look inside, and an object inside another one must be
+# closed too: exercise 02.3 does that.
+#
 # `agentkit` makes the strict form for every tool that has one. And its check knows that null stands for the default.
 
 # %%
@@ -250,14 +255,36 @@ print(order_sheet.strict_reason)
 #
 # ## The same piece in agentkit
 #
-# `@tool` does what `hand_tool` does. This is the function behind it.
+# `@tool` does what `hand_tool` does. The function behind it is `_make`. Most of its lines find the name and the docstring,
+# and refuse definitions that cannot work. These are its last six.
 
 # %%
-source(agentkit_tools, only="_make")
+print("\n".join(source(agentkit_tools, only="_make").text.splitlines()[-6:]))
 
 # %% [markdown]
-# Read it from the bottom: the last line puts the same parts together as yours. The lines above find them, and refuse
-# definitions that cannot work.
+# The first line makes the check and the schema from the type hints, as `arguments_model` does. The last line puts the same
+# parts together as yours. `documented` is new: the words about each parameter that stand in the docstring, under `Args:`.
+#
+# The next tool has such words. It also has a rule: `Annotated[int, Field(…)]` is the type `int` with something added, here
+# that a weight lies between 1 and 30.
+
+# %%
+@tool
+def parcel_price(city: str, weight: Annotated[int, Field(ge=1, le=30)]) -> int:
+    """Price of sending one parcel, in KRW.
+
+    Args:
+        city: where the parcel goes.
+        weight: in kilograms, rounded up.
+    """
+    return 3_000 + 500 * weight
+
+
+print(parcel_price.description)
+parcel_price.parameters["properties"]
+
+# %% [markdown]
+# The description of the tool is the text before `Args:`. Each parameter has its own words and rules beside its type.
 #
 # | yours | agentkit | why |
 # |---|---|---|
@@ -317,7 +344,7 @@ vague_two = described("fetch_info", "Fetches information.")
 bars(chances(where, vague_one, vague_two), "two vague descriptions")
 
 # %% [markdown]
-# They fight. Nothing in either text has to do with the question, so it is a coin toss. **Before you run the next cell:** we
+# Nothing in either text has to do with the question, so both get the same probability: the choice is left to chance. **Before you run the next cell:** we
 # give the first tool a description that says what it returns. Its name stays. What will the bars look like?
 
 # %%
@@ -328,65 +355,9 @@ bars(chances(where, specific, vague_two), "one specific description")
 # %% [markdown]
 # The specific one wins. Nothing changed but words. So a description is a **routing signal**: it sends a question to a tool.
 #
-# **The anchor effect.** A word that a question and a description share pulls the choice towards that tool, even when it is
-# the wrong one. The second tool below has nothing to do with where a parcel is.
-
-# %%
-insurance = described("fetch_info", "Price of insuring a parcel.")
-bars(chances(where, vague_one, insurance), "the word 'parcel' pulls")
-
-# %% [markdown]
-# The cure is not to avoid the word. It is to give the right tool a description that fits better.
-
-# %%
-bars(chances(where, specific, insurance), "the right tool fits better")
-
-# %% [markdown]
-# **The order of tools** is another anchor for large language models: they prefer what stands first or last in a long list.
-# The offline model scores each tool by its text alone, so order does nothing here. Test it with your real model (notebook
-# 16).
-
-# %%
-print(chances(where, specific, insurance))
-print(chances(where, insurance, specific))
-
-# %% [markdown]
-# **Ambiguity.** What if two descriptions are alike? We let the second one come nearer to the first, step by step.
-
-# %%
-both_facts = "What is the location and the expected arrival of the parcel of order A101?"
-steps = [
-    "Refund policy of the shop.",
-    "Insurance of a parcel.",
-    "A parcel: carrier, location.",
-    "A parcel: carrier, location, arrival.",
-    full_text,
-]
-curve = [chances(both_facts, specific, described("other_tool", text)) for text in steps]
-pairs = zip(steps, curve, strict=True)
-rows = [[text, chance["get_data"], chance["other_tool"]] for text, chance in pairs]
-table(rows, ["description of other_tool", "P(get_data)", "P(other_tool)"])
-
-# %% [markdown]
-# The figure shows the last two columns. Two curves over the five steps: the probability of `get_data` (solid, round marks)
-# begins near 1 and falls; that of `other_tool` (dashed, square marks) begins near 0 and rises. They meet at one half, where
-# the descriptions say the same.
-
-# %%
-figure, axes = plt.subplots(figsize=(6, 3))
-numbers = range(1, len(steps) + 1)
-axes.plot(numbers, [step["get_data"] for step in curve], "o-", color="black", label="get_data")
-axes.plot(numbers, [step["other_tool"] for step in curve], "s--", color="gray", label="other_tool")
-axes.set_xlabel("step (descriptions grow alike)")
-axes.set_ylabel("probability of the choice")
-axes.set_xticks(list(numbers))
-axes.set_ylim(0, 1.05)
-axes.legend()
-plt.show()
-
-# %% [markdown]
 # No model can tell two tools with the same description apart. Give each its own job, say it in the first sentence, and say
-# what the tool is *not* for when another one is near.
+# what the tool is *not* for when another one is near. Under *Further* you measure two more effects: a word that pulls, and
+# descriptions that become alike.
 #
 # ## Failure is part of the design
 #
@@ -412,9 +383,6 @@ print(parcel_stops_vague("A999"))
 # decision, and the docstring tells the model about it.
 
 # %%
-courier_answers = threading.Event()  # the courier's server does not answer for A100 today
-
-
 @tool(timeout=0.05)
 def parcel_stops(order_id: str) -> dict:
     """Stops of the parcel of one order, the newest last.
@@ -424,7 +392,7 @@ def parcel_stops(order_id: str) -> dict:
     if order_id not in STOPS:
         raise ToolError(f"There is no order {order_id}.", code="not_found", hint="Ask the customer.")
     if order_id == "A100":
-        courier_answers.wait(1)
+        time.sleep(0.5)  # waits, like the server of a courier that is slow today
     return {"order_id": order_id, "stops": STOPS[order_id]}
 
 # %% [markdown]
@@ -457,7 +425,7 @@ eval("().__class__.__base__.__name__")
 
 # %% [markdown]
 # A first cure: an **allow-list**, a list of the characters that are allowed. Digits and signs only. **Before you run the
-# next cell:** which of the three expressions pass?
+# next cell:** which of these three expressions pass: `2 * (3 + 4)`, `().__class__`, `9**9**9`?
 
 # %%
 def only_arithmetic(text):
@@ -478,74 +446,9 @@ print(f"9**9**9 has {digits:,} digits")
 
 # %% [markdown]
 # Python would compute for a very long time and use up the memory. No list of characters can see that. We must look at the
-# *meaning* of the text before we compute.
+# *meaning* of the text before we compute: take it apart, and compute only numbers and the operations on a list of our own.
+# Under *Further* you build that calculator.
 #
-# `ast.parse` turns text into a tree and runs nothing. Each node of the tree is a number, or an operation on smaller trees.
-
-# %%
-print(ast.dump(ast.parse("2 * 3", mode="eval").body))
-
-# %% [markdown]
-# So we walk over the tree and compute only what is on our list. A power is bounded *before* it is computed.
-
-# %%
-def power(base, exponent):
-    if abs(base) > 1_000_000 or abs(exponent) > 50:
-        hint = "Base up to 1,000,000, exponent up to 50."
-        raise ToolError("This power is too large.", code="too_large", hint=hint)
-    return base**exponent
-
-
-OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
-OPERATIONS |= {ast.Div: operator.truediv, ast.Pow: power}
-
-# %% [markdown]
-# `OPERATIONS` is the list of what is allowed. Now the walk.
-
-# %%
-def value_of(node):
-    match node:
-        case ast.Constant(value=number) if type(number) in (int, float):
-            return number
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return -value_of(inner)
-        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in OPERATIONS:
-            return OPERATIONS[type(sign)](value_of(left), value_of(right))
-    raise ToolError("Only numbers and + - * / ** ( ) can be computed.", code="not_arithmetic")
-
-# %% [markdown]
-# Everything that is not on the list falls through to the last line. The tool around it bounds the length and turns the
-# remaining failures into sentences. Its docstring says when it fails.
-
-# %%
-@tool
-def calculate(expression: Annotated[str, Field(max_length=100, examples=["250000 * 0.1"])]) -> float:
-    """Compute an arithmetic expression.
-
-    Fails with too_large, not_arithmetic, or no_result (such as a division by zero).
-    """
-    try:
-        result = value_of(ast.parse(expression.strip(), mode="eval").body)
-    except (SyntaxError, ValueError):
-        raise ToolError("This is not an arithmetic expression.", code="not_arithmetic") from None
-    except (ZeroDivisionError, OverflowError):
-        raise ToolError("This has no result.", code="no_result") from None
-    if isinstance(result, complex):
-        raise ToolError("The result is not a real number.", code="no_result")
-    return result
-
-# %% [markdown]
-# **Before you run the next cell:** five expressions. Which code will each of the last four get?
-
-# %%
-calculator = Registry([calculate])
-rows = []
-for text in ("2 * (3 + 4)", "9**9**9", "().__class__", "1 / 0", "2 +"):
-    result = calculator.call(ToolCall("calculate", {"expression": text}))
-    rows.append([text, result.data if result.ok else f"{result.error.code}: {result.error.message}"])
-table(rows, ["expression", "observation"])
-
-# %% [markdown]
 # ## What goes wrong
 #
 # **An argument name is misspelled, and nobody says so.** *Symptom:* the answer is about the wrong shop. *Cause:* the model
@@ -568,18 +471,31 @@ print(stock.call(ToolCall("shop_stock", {"item": "lamp", "store": "Jongno"})).er
 # be null. All four combinations exist.
 
 # %%
-def both_no(note: str) -> str: "Neither."
-def may_be_left_out(note: str = "none") -> str: "Optional."
-def may_be_null(note: str | None) -> str: "Nullable."
-def both_yes(note: str | None = None) -> str: "Both."
+def both_no(note: str):
+    """Neither."""
 
 
+def may_be_left_out(note: str = "none"):
+    """Optional."""
+
+
+def may_be_null(note: str | None):
+    """Nullable."""
+
+
+def both_yes(note: str | None = None):
+    """Both."""
+
+# %% [markdown]
+# They do nothing. We only want their schemas: is `note` missing from `required`, and is null one of its types?
+
+# %%
 rows = []
 for function in (both_no, may_be_left_out, may_be_null, both_yes):
     parameters = tool(function).parameters
     kinds = [part.get("type") for part in parameters["properties"]["note"].get("anyOf", [])]
-    hint = str(inspect.signature(function)).removesuffix(" -> str")
-    rows.append([hint, "note" not in parameters.get("required", []), "null" in kinds])
+    signature = str(inspect.signature(function))
+    rows.append([signature, "note" not in parameters.get("required", []), "null" in kinds])
 table(rows, ["signature", "may be left out", "may be null"])
 
 # %% [markdown]
@@ -600,7 +516,7 @@ print("@tool: ", list(tool(Shop().opening_hours).parameters["properties"]))
 
 # %% [markdown]
 # *Cure:* make tools of bound methods (`Shop().opening_hours`), and let bad definitions fail at once, with a sentence for
-# you. It is your mistake, not the model's, so it is an exception.
+# you. It is your mistake, not the model's, so it is an exception. `Shop.opening_hours` has no object and fails too.
 
 # %%
 def no_docstring(day: str):
@@ -611,45 +527,21 @@ def no_hint(day):
     """A day."""
 
 
-for function in (no_docstring, no_hint):
+for function in (no_docstring, no_hint, Shop.opening_hours):
     try:
         tool(function)
     except DefinitionError as problem:
         print(problem)
 
 # %% [markdown]
-# **Strict is claimed for a schema that is not strict.** *Symptom:* a provider answers every request with an error about the
-# schema. *Cause:* `"strict": true` was sent with a schema in which a key is optional or an object is open. A few lines find
-# that.
-
-# %%
-def strict_faults(schema):
-    faults = [] if schema.get("additionalProperties") is False else ["the object is not closed"]
-    optional = sorted(set(schema["properties"]) - set(schema.get("required", [])))
-    return faults + [f"{name} is not required" for name in optional]
-
-
-print("weather:        ", strict_faults(weather))
-print("strict weather: ", strict_faults(strict))
-
-# %% [markdown]
-# *Cure:* claim strict only for a schema that was made strict. The registry does so. For a tool that has no strict form it
-# says `False`.
-
-# %%
-for form in Registry([weather_report, order_sheet]).openai("responses"):
-    faults = strict_faults(form["parameters"]) if form["strict"] else "(not claimed)"
-    print(form["name"], form["strict"], faults)
-
-# %% [markdown]
 # ## Exercises
 #
 # Write your code in place of the `...` and run the cell. Stuck? `hint("02.1")` gives a first step, `hint("02.1", 2)` a
-# second, and `solution("02.1")` shows ours; import them from `agentkit.checks`.
+# second, and `solution("02.1")` shows ours. It is the same for every exercise.
 #
-# **02.1** A tool lists the reviews that customers wrote about a product. It stands beside three other tools of the shop.
-# Write a description by which questions such as "What do buyers say about the lamp L100?" find it, and other questions do
-# not.
+# **02.1** A tool reads the table `feedback`, which holds stars and comments. It stands beside three other tools of the
+# shop. Write a description by which a person finds it who wants to know what others think of a product. The check asks in
+# three different ways, and it asks three questions that belong to the other tools.
 
 # %%
 description = ...
@@ -669,7 +561,8 @@ def book_pickup(order_id, slot):
 check("02.2", book_pickup)
 
 # %% [markdown]
-# **02.3** Give this schema its strict form. Write the whole schema out, or compute it.
+# **02.3** Give this schema its strict form, inside and outside. Write the whole schema out, or compute it. Where a default
+# disappears, the description must say it. `floor` has no default: null says that there is none.
 
 # %%
 loose = {
@@ -679,7 +572,7 @@ loose = {
         "days": {"type": "integer", "default": 3},
         "place": {
             "type": "object",
-            "properties": {"street": {"type": "string"}},
+            "properties": {"street": {"type": "string"}, "floor": {"type": "integer"}},
             "required": ["street"],
         },
     },
@@ -707,9 +600,192 @@ def product_price(code: str) -> int:
 check("02.4", product_price)
 
 # %% [markdown]
-# **02.5** Extend the calculator: `value_with_functions(node)` is `value_of`, and it also computes `abs(…)`, `min(…)` and
-# `max(…)`, anywhere in an expression. Everything else must still be refused. A call is
-# `ast.Call(func=ast.Name(id=name), args=arguments, keywords=[])`.
+# ### Quiz
+#
+# Answer with three letters, for example `quiz("02", "a", "b", "c")`.
+
+# %%
+quiz("02")
+
+# %% [markdown]
+# ## Recap
+#
+# - A tool is a name, a description and a schema, and a call that is checked before the function runs: *Build it by hand*.
+# - The strict form closes every object and requires every key; null stands for the default; free keys have no strict form:
+#   *The strict form*.
+# - The description routes: a specific one is chosen before a vague one, and two vague ones are equal: *The description decides*.
+# - Not found, empty and slow are different observations, and a tool bounds what it computes: *Failure is part of the
+#   design*, *A calculator without eval*.
+#
+# **Next:** 03, the registry. One tool can be checked now. Next comes the door through which all of them run.
+
+# %% [markdown]
+# ## Further
+#
+# ### More about descriptions
+#
+# **The anchor effect.** A word that a question and a description share pulls the choice towards that tool, even when it is
+# the wrong one. The second tool below has nothing to do with where a parcel is.
+
+# %%
+insurance = described("fetch_info", "Price of insuring a parcel.")
+bars(chances(where, vague_one, insurance), "the word 'parcel' pulls")
+
+# %% [markdown]
+# The cure is not to avoid the word. It is to give the right tool a description that fits better.
+
+# %%
+bars(chances(where, specific, insurance), "the right tool fits better")
+
+# %% [markdown]
+# **The order of tools** is another anchor for large language models: they prefer what stands first or last in a long list.
+# The offline model scores each tool by its text alone, so order does nothing here. You can test it with a real model later
+# in the course.
+
+# %%
+print(chances(where, specific, insurance))
+print(chances(where, insurance, specific))
+
+# %% [markdown]
+# **Ambiguity.** What if two descriptions are alike? We let the second one come nearer to the first, step by step.
+
+# %%
+both_facts = "What is the location and the expected arrival of the parcel of order A101?"
+steps = [
+    "Refund policy of the shop.",
+    "Insurance of a parcel.",
+    "A parcel: carrier, location.",
+    "A parcel: carrier, location, arrival.",
+    full_text,
+]
+curve = [chances(both_facts, specific, described("other_tool", text)) for text in steps]
+pairs = zip(steps, curve, strict=True)
+rows = [[text, chance["get_data"], chance["other_tool"]] for text, chance in pairs]
+table(rows, ["description of other_tool", "P(get_data)", "P(other_tool)"])
+
+# %% [markdown]
+# The figure shows the last two columns. Two curves over the five steps: the probability of `get_data` (solid, round marks)
+# begins high and falls; that of `other_tool` (dashed, square marks) begins low and rises. They meet where the descriptions
+# say the same.
+
+# %%
+figure, axes = plt.subplots(figsize=(6, 3))
+numbers = range(1, len(steps) + 1)
+axes.plot(numbers, [step["get_data"] for step in curve], "o-", color="black", label="get_data")
+axes.plot(numbers, [step["other_tool"] for step in curve], "s--", color="gray", label="other_tool")
+axes.set_xlabel("step (descriptions grow alike)")
+axes.set_ylabel("probability of the choice")
+axes.set_xticks(list(numbers))
+axes.set_ylim(0, 1.05)
+axes.legend()
+plt.show()
+
+# %% [markdown]
+# Where two descriptions say the same, the choice is left to chance.
+#
+# ### The calculator
+#
+# `ast.parse` turns text into a tree and runs nothing. Each node of the tree is a number, or an operation on smaller trees.
+
+# %%
+print(ast.dump(ast.parse("2 * 3", mode="eval").body))
+
+# %% [markdown]
+# So we walk over the tree and compute only what is on our list. A power is bounded *before* it is computed.
+
+# %%
+def power(base, exponent):
+    if abs(base) > 1_000_000 or abs(exponent) > 50:
+        limits = "Base up to 1,000,000, exponent up to 50."
+        raise ToolError("This power is too large.", code="too_large", hint=limits)
+    return base**exponent
+
+
+OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+OPERATIONS |= {ast.Div: operator.truediv, ast.Pow: power}
+
+# %% [markdown]
+# `OPERATIONS` is the list of what is allowed. Now the walk. Each `case` below is a **class pattern**: it fits when the node
+# is of this class, and it gives names to the parts of the node.
+
+# %%
+def value_of(node):
+    match node:
+        case ast.Constant(value=number) if type(number) in (int, float):
+            return number
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return -value_of(inner)
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in OPERATIONS:
+            return OPERATIONS[type(sign)](value_of(left), value_of(right))
+    raise ToolError("Only numbers and + - * / ** ( ) can be computed.", code="not_arithmetic")
+
+# %% [markdown]
+# Everything that is not on the list reaches the last line and is refused. The tool around it bounds the length and turns
+# the remaining failures into sentences; `from None` leaves Python's own error out of the report. Its docstring says when it
+# fails.
+
+# %%
+@tool
+def calculate(expression: Annotated[str, Field(max_length=100, examples=["250000 * 0.1"])]) -> float:
+    """Compute an arithmetic expression.
+
+    Fails with too_large, not_arithmetic, or no_result (such as a division by zero).
+    """
+    try:
+        result = value_of(ast.parse(expression.strip(), mode="eval").body)
+        if isinstance(result, complex) or not math.isfinite(result):
+            raise ToolError("This has no result in real numbers.", code="no_result")
+    except (SyntaxError, ValueError):
+        raise ToolError("This is not an arithmetic expression.", code="not_arithmetic") from None
+    except (ZeroDivisionError, OverflowError):
+        raise ToolError("This has no result.", code="no_result") from None
+    return result
+
+# %% [markdown]
+# **Before you run the next cell:** six expressions. Which code will each of the last five get? (`1e999` means 1 with 999
+# zeros. A float cannot be so large, so Python reads it as infinity.)
+
+# %%
+calculator = Registry([calculate])
+rows = []
+for text in ("2 * (3 + 4)", "9**9**9", "().__class__", "1 / 0", "1e999", "2 +"):
+    result = calculator.call(ToolCall("calculate", {"expression": text}))
+    rows.append([text, result.data if result.ok else f"{result.error.code}: {result.error.message}"])
+table(rows, ["expression", "observation"])
+
+# %% [markdown]
+# ### One more thing that goes wrong
+#
+# **Strict is claimed for a schema that is not strict.** *Symptom:* a provider answers every request with an error about the
+# schema. *Cause:* `"strict": true` was sent with a schema in which a key is optional or an object is open. A few lines find
+# that. (They look at the outer object only.)
+
+# %%
+def strict_faults(schema):
+    faults = [] if schema.get("additionalProperties") is False else ["the object is not closed"]
+    optional = sorted(set(schema["properties"]) - set(schema.get("required", [])))
+    return faults + [f"{name} is not required" for name in optional]
+
+
+print("weather:        ", strict_faults(weather))
+print("strict weather: ", strict_faults(strict))
+
+# %% [markdown]
+# *Cure:* claim strict only for a schema that was made strict. The registry does so. For a tool that has no strict form it
+# says `False`. `openai("responses")` gives the tools in the form that OpenAI's interface of that name expects; 03 shows this
+# form and others.
+
+# %%
+for form in Registry([weather_report, order_sheet]).openai("responses"):
+    faults = strict_faults(form["parameters"]) if form["strict"] else "(not claimed)"
+    print(form["name"], form["strict"], faults)
+
+# %% [markdown]
+# ### Two more exercises
+#
+# **02.5** Extend the calculator: `value_with_functions(node)` is `value_of`, and it also computes `abs(…)` of one number, and
+# `min(…)` and `max(…)` of two or more, anywhere in an expression. Everything else must still be refused, always with a
+# `ToolError`. A call is `ast.Call(func=ast.Name(id=name), args=arguments, keywords=[])`.
 
 # %%
 def value_with_functions(node):
@@ -736,23 +812,3 @@ my_tool = ...
 my_question = ...
 
 check("02.6", (my_tool, my_question))
-
-# %% [markdown]
-# ### Quiz
-#
-# Answer with three letters, for example `quiz("02", "a", "b", "c")`.
-
-# %%
-quiz("02")
-
-# %% [markdown]
-# ## Recap
-#
-# - A tool is a name, a description and a schema, and a call that is checked before the function runs: *Build it by hand*.
-# - The strict form closes every object and requires every key; null stands for the default; free keys have no strict form:
-#   *The strict form*.
-# - The description routes: specific beats vague, shared words pull, alike descriptions tie: *The description decides*.
-# - Not found, empty and slow are different observations, and a tool bounds what it computes: *Failure is part of the
-#   design*, *A calculator without eval*.
-#
-# **Next:** 03, the registry. One tool can be checked now. Next comes the door through which all of them run.

@@ -352,10 +352,11 @@ registry_contract(Registry)
 # 3. schema: do they fit the tool?
 # 4. permission: may this kind of tool run in this registry?
 # 5. approval: has a person said yes to this call, if the tool needs that?
-# 6. idempotency look-up: is it the retry of a write that has not answered yet? (*Further* shows it.)
-# 7. run with time-out: does the tool answer, and in time?
+# 6. idempotency look-up: is it the retry of a write that has not answered yet? (see *Further*)
+# 7. run with time-out: does the tool answer in time?
 # 8. result: the data become JSON.
-#
+
+# %% [markdown]
 # You now produce the errors with real calls. These two tools do more than read.
 
 # %%
@@ -641,8 +642,8 @@ quiz("03")
 #
 # ### Names that a provider accepts
 #
-# OpenAI and Anthropic accept only letters, digits, `_` and `-` in a name, 64 at most. A tool with another name
-# would make the whole request fail.
+# OpenAI and Anthropic accept only letters, digits, `_` and `-` in a name, 64 at most. A tool with another name would make
+# the whole request fail.
 
 # %%
 @tool(name="calendar.search")

@@ -2,24 +2,25 @@
 # # 04 · Memory
 #
 # A model remembers nothing. What it seems to remember is what your program sends again, and here you build the piece that
-# chooses what that is. **35 minutes.** Builds on 02 (tools) and 03 (registry). Adds to `agentkit`: `Memory`.
+# chooses what that is. **45 minutes** without the part *Further*. Builds on 02 (tools) and 03 (registry). Adds to
+# `agentkit`: `Memory`.
 #
 # **By the end you can**
 #
 # - show that a model has no memory of its own, and give it one;
-# - write the same history in the form of OpenAI and of Anthropic, and say what each of them refuses;
+# - read the same history in the forms of OpenAI and of Anthropic, and say what both of them refuse;
 # - build a window that never cuts a result from its call and never loses the goal;
 # - estimate tokens for any script, and keep to a budget that counts the tools too.
 
 # %%
-import math  # for exercise 04.1
+import math
 from dataclasses import replace  # for exercise 04.5
 
 from agentkit import (
     Agent, ContextFullError, ErrorDetail, Limits, Memory, Message, ToolCall, ToolResult,
     anthropic_problems, estimate_tokens, get_model, openai_problems, to_anthropic, to_openai,
 )
-from agentkit.checks import check, memory_contract, quiz
+from agentkit.checks import check, hint, memory_contract, quiz, solution
 from agentkit.memory import message_tokens, pinned, tool_tokens, units
 from agentkit.show import source, table
 from agentkit.widgets.window import memory_window
@@ -81,7 +82,8 @@ print("tokens sent with each request:", sent_tokens)
 # everything before it again, so requests only grow. A model takes a limited number of tokens in one request: its **context
 # window**. Sooner or later something must be left out.
 #
-# First look at what there is. An assistant message may hold several calls, and each call has its own result.
+# First look at what there is. An assistant message may hold several calls, and each call has its own result. The places
+# are counted from 0, as in a Python list.
 
 # %%
 def what(message):
@@ -115,16 +117,18 @@ short = [
 table([[message["role"], message] for message in to_openai(short)], ["role", "OpenAI"])
 
 # %% [markdown]
-# **Before you run the next cell:** OpenAI's form has six messages. How many will Anthropic's form have?
+# **Before you run the next cell:** OpenAI's form has six messages. How many messages will Anthropic's form have?
 
 # %%
 system, turns = to_anthropic(short)
 print("system:", system)
+print("messages:", len(turns))
 rows = [[turn["role"], block] for turn in turns for block in turn["content"]]
 table(rows, ["role", "Anthropic: one row for each block"])
 
 # %% [markdown]
-# Three. The last one holds both results and the question.
+# Three, beside the system prompt. The assistant message has two blocks. The last message has three: both results and the
+# question.
 #
 # | | OpenAI | Anthropic |
 # |---|---|---|
@@ -134,8 +138,10 @@ table(rows, ["role", "Anthropic: one row for each block"])
 # | a call without words | `content` is null | no text block |
 # | a failed call | only its text says so | `is_error` says so too |
 #
-# Both demand one thing: **each call is answered by one result, before anything else is said**.
-#
+# Both demand one thing, and refuse a history without it: **each call is answered by one result, before anything else is
+# said**.
+
+# %% [markdown]
 # ### The bug that everyone writes
 #
 # A limit is one line of Python: send the last messages only.
@@ -198,6 +204,9 @@ print(my_units(history))
 # %% [markdown]
 # Some messages must be in every window, however old they are. They are **pinned**: the system prompt, the first
 # goal, which often names what all the rest is about, and the latest goal, which is to be answered.
+#
+# Each user message has a **kind**, which says what it is: a `goal` (a new request of the user), an `answer` (to a question
+# that the agent asked) or a `note` (which the loop has written, not the user).
 
 # %%
 def must_send(messages):
@@ -240,8 +249,8 @@ memory_contract(my_window)
 # ### Look
 #
 # Move the slider from a small window to a large one. The rows show what is sent, what is dropped, and which unit each message
-# belongs to (here messages are counted from 1). Watch unit 3: one message with two calls and its two results, which come
-# and go together.
+# belongs to. The widget counts messages from 1: its message 3 is place 2 in the lists above. Watch unit 3: one message with
+# two calls and its two results, which come and go together.
 
 # %%
 memory_window(history, range(5, 17))
@@ -257,13 +266,14 @@ memory_window(history, range(5, 17))
 texts = {"English": "Can my order be refunded?", "Korean": "주문한 상품을 환불받을 수 있나요?", "emoji": "📦🚚🏠📦🚚🏠"}
 rows = []
 for script, text in texts.items():
-    rows.append([script, text, len(text), len(text) / 4, len(text.encode("utf-8")), estimate_tokens(text)])
+    by_characters = math.ceil(len(text) / 4)
+    rows.append([script, text, len(text), by_characters, len(text.encode("utf-8")), estimate_tokens(text)])
 table(rows, ["script", "text", "characters", "characters / 4", "bytes", "bytes / 4"])
 
 # %% [markdown]
-# For English both agree. For Korean and emoji they do not. A Korean syllable is roughly one token, less with newer
-# tokenizers and more with older ones. The Korean text has 14 syllables, so expect about 14 tokens. Characters divided by four
-# say less than five.
+# Both estimates are rounded up. For English they agree. For Korean and emoji they do not. A Korean syllable is roughly one
+# token, less with newer tokenizers and more with older ones. The Korean text has 14 syllables, so expect about 14 tokens.
+# Characters divided by four say 5.
 #
 # Bytes divided by four are much nearer, because a syllable has three bytes. It is still an **estimate**, not a
 # count: leave room.
@@ -295,8 +305,8 @@ print("history:", sum(map(message_tokens, history)), "tokens")
 print("tools:  ", tool_tokens(desk.registry.specs()), "tokens")
 
 # %% [markdown]
-# The eight tools take about as much as the whole conversation, and they come again with each request. What is left for messages is the **budget**: the limit
-# minus the tools (notebook 09 subtracts more).
+# The eight tools take about as much as the whole conversation, and they come again with each request. What is left for
+# messages is the **budget**: the limit minus the tools (later in the course, more is subtracted).
 #
 # ## The same piece in agentkit
 #
@@ -307,10 +317,18 @@ print("tools:  ", tool_tokens(desk.registry.specs()), "tokens")
 source(Memory)
 
 # %% [markdown]
-# A unit is found from the end of the history, because a window needs the newest first.
+# Two functions of the package are what you wrote as `my_units` and `must_send`. `units` starts from the end of the history,
+# because a window needs the newest first, and it gives ranges of places. `pinned` gives the places that every window keeps.
 
 # %%
 source(units)
+
+# %% [markdown]
+# You will use both in exercise 04.4. This is what they give for the history above:
+
+# %%
+print("pinned:", pinned(history))
+print("units: ", [list(unit) for unit in units(history)])
 
 # %% [markdown]
 # | yours | agentkit | why |
@@ -352,28 +370,18 @@ except ContextFullError as error:
     print(error)
 
 # %% [markdown]
-# In a run, the same thing is a **stop reason**, the word that says why a run ended. The run itself is not lost.
+# In a run, the same thing is a **stop reason**, the word that says why a run ended. Here the limit is 1,200 tokens, and a
+# tool returns a long list.
 
 # %%
-full = help_desk(memory=Memory(max_tokens=900)).run("Where is my order A101?")
-print(full.status, full.stop_reason, len(full.messages))
+print("left for messages:", 1200 - tool_tokens(desk.registry.specs()), "tokens")
+full = help_desk(memory=Memory(max_tokens=1200)).run("Please list all my orders.")
+print(full.status, full.stop_reason)
+print([what(message) for message in full.messages])
 
 # %% [markdown]
-# One more limit is worth a look: a window that is smaller than the work. The refund question needs three results at the same time.
-#
-# **Before you run the next cell:** the system prompt, the goal and the newest unit fit into six messages. What will the
-# agent do?
-
-# %%
-small = help_desk(memory=Memory(max_messages=6), limits=Limits(max_steps=6)).run(orders.GOAL_REFUND)
-print(small.stop_reason)
-for step in small.steps:
-    sent, called = small.sent(step.number), [call.name for call in step.calls]
-    print(f"step {step.number}: {len(sent)} of {step.seen} messages sent, calls", called)
-
-# %% [markdown]
-# It goes round in circles: each new result pushes out an older one, so the agent looks that up again. Every single request was
-# valid. A window must hold all that one goal needs; no rule about units can replace that.
+# The first request fitted. With the list, the second one would not, so the run stopped before it. What was found until then
+# is not lost: it is in `full.messages`.
 #
 # ## What goes wrong
 #
@@ -434,31 +442,10 @@ for memory in (NewestOnly(), Memory(max_messages=8)):
 # %% [markdown]
 # The symptom: the agent asks for what it was told long ago. The cure: pin the first goal.
 #
-# **Measuring the last request instead of the next.** Providers report how many tokens a request had. A program
-# compares *that* number with its limit and sends everything while it is below. Here the limit is 1,200.
-
-# %%
-listing = help_desk().run("Please list all my orders.")
-rows, before = [], 0
-for step in listing.steps:
-    now = step.reply.usage.input_tokens
-    rows.append([step.number, before, before < 1200, now, now < 1200])
-    before = now
-table(rows, ["step", "the request before", "below the limit", "this request", "below the limit"])
-
-# %% [markdown]
-# The second request holds a long result that no earlier number could know, and it is over the limit. The cure: measure what
-# you are *about to send*, as `Memory` does. It stops before the provider would refuse:
-
-# %%
-stopped = help_desk(memory=Memory(max_tokens=1200)).run("Please list all my orders.")
-print(stopped.stop_reason, "after", len(stopped.steps), "step")
-
-# %% [markdown]
 # ## Exercises
 #
 # `check` tells you how your answer is doing. `hint("04.1")` gives a first step, `hint("04.1", 2)` a second, and
-# `solution("04.1")` shows ours.
+# `solution("04.1")` shows ours. 04.4 and 04.5 take more time; they are not in the 45 minutes.
 #
 # **04.1 Estimate tokens.** Write `tokens(text)`: the number of UTF-8 bytes divided by four, rounded up.
 
@@ -483,9 +470,8 @@ def groups(messages):
 check("04.2", groups)
 
 # %% [markdown]
-# **04.3 Repair a history.** A saved history was cut, or the program crashed in the middle of its calls. What would a
-# provider refuse in it? Write `repaired(messages)`: drop each result that answers no call before it, and put `lost(call)` where a result is
-# missing. Everything else stays.
+# For the next exercise you get a helper. `lost(call)` makes a result for a call that has none. It does not invent data; it
+# says that there are none.
 
 # %%
 def lost(call):
@@ -493,10 +479,12 @@ def lost(call):
     return Message("tool", result=ToolResult(call.id, call.name, error=error))
 
 
-openai_problems(to_openai(history[3:6]))
+print(lost(ToolCall("refund_policy", {}, "call_7")).result.content)
 
 # %% [markdown]
-# This is what your function will meet: two results without their call, and a call without its result.
+# **04.3 Repair a history.** A saved history was cut, or the program crashed in the middle of its calls. Then a result
+# stands without its call, or a call without its result, and providers refuse both. Write `repaired(messages)`: drop each
+# result that answers no call before it, and put `lost(call)` where a result is missing. Everything else stays.
 
 # %%
 def repaired(messages):
@@ -507,8 +495,9 @@ def repaired(messages):
 check("04.3", repaired)
 
 # %% [markdown]
-# **04.4 Pin a message.** Write `keep(messages, limit, pins)`: like `my_window`, but the messages at the positions in `pins` are
-# always sent too. `units` and `pinned` of the package are imported. You may assume that the pinned messages and the newest unit fit.
+# **04.4 Pin a message.** Write `keep(messages, limit, pins)`: like `my_window`, but the messages at the places in `pins` are
+# always sent too. You may use `units` and `pinned` of the package. You may assume that the pinned messages and the newest
+# unit fit.
 
 # %%
 def keep(messages, limit, pins):
@@ -533,14 +522,14 @@ class MyMemory:
 check("04.5", MyMemory)
 
 # %% [markdown]
-# A quick quiz: which letters are right?
+# ### Quiz
+#
+# Answer with three letters, for example `quiz("04", "a", "b", "c")`.
 
 # %%
 quiz("04")
 
 # %% [markdown]
-# Answer with `quiz("04", "a", "b", "c")`, with your letters.
-#
 # ## Recap
 #
 # - A model remembers what you send, and nothing else: *See it fail*.
@@ -550,3 +539,48 @@ quiz("04")
 # - Tokens are estimated by bytes, and the tools take their part: *Count tokens, not messages*, *Tools count too*.
 #
 # **Next:** 05, the loop. You have tools, a registry and a memory. Next you write the loop that makes a model use them.
+
+# %% [markdown]
+# ## Further
+#
+# Two more limits to know. They are not in the 45 minutes.
+#
+# ### A window that is smaller than the work
+#
+# The refund question needs three results at the same time. The window below has room for six messages.
+#
+# **Before you run the next cell:** the system prompt, the goal and the newest unit fit into six messages. What will the
+# agent do?
+
+# %%
+small = help_desk(memory=Memory(max_messages=6), limits=Limits(max_steps=6)).run(orders.GOAL_REFUND)
+print(small.stop_reason)
+for step in small.steps:
+    sent, called = small.sent(step.number), [call.name for call in step.calls]
+    print(f"step {step.number}: {len(sent)} of {step.seen} messages sent, calls", called)
+
+# %% [markdown]
+# It looks up the same things again and again, because each new result pushes out an older one. Every single request was
+# valid. The stop reason is not `stuck`: the loop says that when one round comes again and again, and here two different
+# rounds alternate. So only the limit of steps ends the run. A window must hold all that one goal needs; no rule about units
+# can replace that.
+#
+# ### Measuring the last request instead of the next
+#
+# Providers report how many tokens a request had. A program compares *that* number with its limit and sends everything while
+# it is below. Here the limit is 1,200.
+
+# %%
+listing = help_desk().run("Please list all my orders.")
+rows, before = [], 0
+for step in listing.steps:
+    now = step.reply.usage.input_tokens
+    rows.append([step.number, before, before < 1200, now, now < 1200])
+    before = now
+table(rows, ["step", "last request", "last is below 1200", "this request", "this is below 1200"])
+
+# %% [markdown]
+# The second request holds a long result that no earlier number could know, and it is over the limit. The symptom: the
+# provider refuses a request although the program watches its numbers. The cure: measure what you are *about to send*, as
+# `Memory` does. With the same limit and the same question, it stopped the run before the second request (*The same piece in
+# agentkit*).

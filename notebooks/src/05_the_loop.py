@@ -257,7 +257,7 @@ source(think_act_observe)
 # |---|---|---|
 # | returns a history | returns a `Run` | it says how and why it ended, and can be saved |
 # | stops after 8 steps | five limits | time, tokens, cost and repetition matter too |
-# | runs every call at once | pauses when a person must approve | some calls cannot be taken back |
+# | runs every call without asking | pauses when a person must approve | some calls cannot be taken back |
 # | a crash loses the history | an interruption carries the run | nothing is lost |
 
 # %%

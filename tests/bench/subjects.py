@@ -96,5 +96,6 @@ def search_{i}(query: str, limit: int = 10, tags: Optional[list[str]] = None, mo
     return query
 '''
     space: dict[str, Any] = {}
-    exec("from typing import Literal, Optional\n" + "".join(source.format(i=i) for i in range(count)), space)
+    text = "from typing import Literal, Optional\n" + "".join(source.format(i=i) for i in range(count))
+    exec(compile(text, "<functions>", "exec", dont_inherit=True), space)  # without this module's own future import
     return [space[f"search_{i}"] for i in range(count)]
