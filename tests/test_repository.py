@@ -160,7 +160,7 @@ def test_every_text_file_ends_with_one_newline_and_has_unix_line_ends() -> None:
 
 
 INDEX = re.compile(
-    r"(?i)(--(extra-)?index-url|--find-links|index-url\s*=|\[\[tool\.uv\.index\]\]|registry\s*=\s*[\"']http)"
+    r"(?i)(--(extra-)?index[-]url|--find-links|index-url\s*=|\[\[tool\.uv\.index\]\]|registry\s*=\s*[\"']h[t]tp)"
 )
 MACHINE = re.compile(r"(?<![\w.~)}/-])/(?:root|home|Users|work|mnt|srv|opt)/\w")
 

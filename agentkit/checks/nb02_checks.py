@@ -63,7 +63,8 @@ def check_description(description: Any) -> None:
         chance = _chances(question, tools)["lookup"]
         expect(
             chance > 0.5,
-            f'"{question}" finds the tool with probability {chance:.2f}; it must be more than 0.5. Which words do such questions use?',
+            f'"{question}" finds the tool with probability {chance:.2f}; it must be more than 0.5. '
+            "Which words do such questions use?",
         )
     for question, right in _FOR_OTHERS.items():
         chances = _chances(question, tools)

@@ -209,9 +209,13 @@ print(my_units(history))
 # that the agent asked) or a `note` (which the loop has written, not the user).
 
 # %%
+def is_goal(message):
+    return message.role == "user" and message.kind == "goal"
+
+
 def must_send(messages):
     system = [place for place, message in enumerate(messages) if message.role == "system"]
-    goals = [place for place, message in enumerate(messages) if message.role == "user" and message.kind == "goal"]
+    goals = [place for place, message in enumerate(messages) if is_goal(message)]
     return {*system, *goals[:1], *goals[-1:]}
 
 
