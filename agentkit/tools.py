@@ -154,6 +154,7 @@ def _make(
         raise DefinitionError(f"The name of a tool is a text, not a value of type {type(name).__name__}.")
     if not name.strip() or name == "<lambda>":
         raise DefinitionError("This function has no name. Use `def`, or give one with tool(name=…).")
+    # What the model reads: the description, the schema, and a description of each parameter.
     text, documented = read_docstring(target.__doc__ or (type(function).__doc__ if own == "__call__" else ""))
     text = text if description is None else description
     if not text.strip():

@@ -71,7 +71,10 @@ def _place(traceback: TracebackType | None) -> str:
     found = ""
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if is_learners(code.co_filename):
+        inner = (
+            code.co_name.startswith("<") and code.co_name != "<module>"
+        )  # a comprehension or lambda inside a function
+        if is_learners(code.co_filename) and not (inner and found):
             line = traceback.tb_lineno - code.co_firstlineno + 1
             found = f" in line {line}" if code.co_name == "<module>" else f" in line {line} of `{code.co_name}`"
         traceback = traceback.tb_next
