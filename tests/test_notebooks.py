@@ -97,7 +97,7 @@ def test_a_kernel_has_no_network_no_key_and_a_folder_of_its_own(monkeypatch: pyt
     monkeypatch.setenv("OPENAI_API_KEY", "of the user")
     monkeypatch.setenv("AGENTKIT_MODEL", "human")
     notebook = tiny(
-        "import os, pathlib, socket\nsorted(name for name in os.environ if 'OPENAI' in name or 'AGENTKIT' in name)",
+        "import os, pathlib, socket\nsorted(name for name in os.environ if 'OPENAI' in name or name == 'AGENTKIT_MODEL')",
         "list(pathlib.Path.cwd().iterdir())",
         "try:\n    socket.create_connection(('192.0.2.1', 80), timeout=1)\nexcept OSError as error:\n    print(error)",
         "try:\n    socket.getaddrinfo('model.invalid', 443)\nexcept OSError as error:\n    print(error)",
