@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from agentkit._jsonsafe import short
+from agentkit._jsonsafe import json_safe, short
 from agentkit.messages import ToolCall
-
-_FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n?(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
 class BadArguments(Exception):
@@ -34,7 +31,8 @@ def parse_arguments(call: ToolCall) -> dict[str, Any]:
         )
     value: Any = call.arguments
     if type(value) is dict:
-        return value
+        nested = any(isinstance(item, (list, dict)) for item in value.values())
+        return json_safe(value) if nested else value  # what a tool does with a list must not change the history
     for _ in range(3):  # text, text in a text, and once more
         if not isinstance(value, str):
             break
@@ -50,9 +48,17 @@ def parse_arguments(call: ToolCall) -> dict[str, Any]:
     return dict(value)
 
 
+def unfenced(text: str) -> str:
+    """The text without the Markdown fence that a model may have put around it."""
+    text = text.strip()
+    if not (text.startswith("```") and text.endswith("```") and len(text) >= 6):
+        return text
+    first, line_end, rest = text[3:-3].partition("\n")
+    return (rest if line_end and first.strip().isalnum() else text[3:-3]).strip()
+
+
 def _load(text: str) -> Any:
-    fenced = _FENCE.match(text)
-    text = (fenced.group(1) if fenced else text).strip()
+    text = unfenced(text)
     if not text:
         return None
     try:

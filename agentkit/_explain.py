@@ -49,6 +49,10 @@ def _sentence(problem: Mapping[str, Any], place: list[Any], schema: Mapping[str,
         return f"{name} is not a parameter. {did_you_mean(str(place[-1]), known)}{accepted}"
     if kind in ("value_error", "assertion_error") and "error" in context:
         return f"{name}: {str(context['error'])[:500]}."
+    for bound, words in (("min_length", "at least"), ("max_length", "at most")):
+        if bound in context:
+            unit = "characters" if isinstance(problem["input"], str) else "items"
+            return f"{name} must have {words} {context[bound]} {unit}, but it is {found}."
     for bound, words in _BOUNDS.items():
         if bound in context:
             return f"{name} must be {words} {context[bound]}, but it is {found}."

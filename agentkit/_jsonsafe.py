@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import types
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
 
 MAX_ITEMS = 10_000
 MAX_DEPTH = 40
+MAX_PARTS = 200_000
 
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
@@ -34,48 +34,77 @@ def short(value: Any, limit: int = 80) -> str:
     return text if len(text) <= limit else text[:limit] + " …"
 
 
-def json_safe(value: Any, depth: int = 0) -> Any:
+def json_safe(value: Any) -> Any:
     """The value as dict, list, str, int, float, bool or None.
 
     Dates become ISO text, enums their value, decimals and UUIDs text, bytes a note of their size (text if they are
     UTF-8), models and dataclasses objects, sets sorted lists, generators lists (10,000 items at most). NaN and infinity,
-    which JSON does not have, become the texts "NaN", "Infinity", "-Infinity". Anything else becomes the name of its type.
+    which JSON does not have, become the texts "NaN", "Infinity", "-Infinity". What contains itself is cut where it does, and
+    so is a value of more than 200,000 parts. Anything else becomes the name of its type.
     """
-    if value is None or type(value) in (str, bool):
-        return _clean(value) if type(value) is str else value
-    if type(value) is int:
-        return value if abs(value) < 10**300 else "an integer of more than 300 digits"
-    if isinstance(value, float):
-        return value if math.isfinite(value) else "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"
-    if depth >= MAX_DEPTH:
-        return "… (nested too deeply)"
-    try:
-        return _composed(value, depth)
-    except Exception:
-        return f"a value of type {type(value).__name__}"
+    if type(value) is str:
+        return _clean(value)
+    if value is None or type(value) in (bool, int, float):
+        return _number(value)
+    return _Walk().safe(value, 0)
 
 
-def _composed(value: Any, depth: int) -> Any:
-    if isinstance(value, Mapping):
-        pairs = islice(value.items(), MAX_ITEMS)
-        return {_clean(key if isinstance(key, str) else _key(key)): json_safe(item, depth + 1) for key, item in pairs}
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return _bytes(bytes(value))
-    if isinstance(value, Set):
-        items = [json_safe(item, depth + 1) for item in islice(value, MAX_ITEMS)]
-        return sorted(items, key=lambda item: (type(item).__name__, dumps(item)))
-    if isinstance(value, (Sequence, types.GeneratorType, Iterator)) and not isinstance(value, str):
-        items = [json_safe(item, depth + 1) for item in islice(value, MAX_ITEMS)]
-        left = len(value) - MAX_ITEMS if isinstance(value, Sequence) else 0
-        return [*items, f"… and {left:,} more items"] if left > 0 else items
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: json_safe(getattr(value, field.name), depth + 1) for field in dataclasses.fields(value)}
-    if hasattr(value, "model_dump"):
-        return json_safe(value.model_dump(mode="json"), depth + 1)
-    return _scalar(value, depth)
+def _number(value: Any) -> Any:
+    if type(value) is float and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"
+    if type(value) is int and abs(value) >= 10**300:
+        return "an integer of more than 300 digits"
+    return value
 
 
-def _scalar(value: Any, depth: int) -> Any:
+class _Walk:
+    """One walk through a value: what stands above the present part, and how many parts it may still look at."""
+
+    def __init__(self) -> None:
+        self.above: set[int] = set()
+        self.left = MAX_PARTS
+
+    def safe(self, value: Any, depth: int) -> Any:
+        if type(value) is str:
+            return _clean(value)
+        if value is None or type(value) in (bool, int, float):
+            return _number(value)
+        self.left -= 1
+        if depth >= MAX_DEPTH or self.left < 0:
+            return "… (nested too deeply)" if depth >= MAX_DEPTH else "… (too many parts)"
+        if id(value) in self.above:
+            return "… (contains itself)"
+        self.above.add(id(value))
+        try:
+            return self.composed(value, depth + 1)
+        except Exception:
+            return f"a value of type {type(value).__name__}"
+        finally:
+            self.above.discard(id(value))
+
+    def composed(self, value: Any, depth: int) -> Any:
+        if isinstance(value, Mapping):
+            pairs = islice(value.items(), MAX_ITEMS)
+            return {_clean(key if isinstance(key, str) else _key(key)): self.safe(item, depth) for key, item in pairs}
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return _bytes(bytes(value))
+        if isinstance(value, Set):
+            items = [self.safe(item, depth) for item in islice(value, MAX_ITEMS)]
+            return sorted(items, key=lambda item: (type(item).__name__, dumps(item)))
+        if isinstance(value, (Sequence, Iterator)) and not isinstance(value, str):
+            items = [self.safe(item, depth) for item in islice(value, MAX_ITEMS)]
+            left = len(value) - MAX_ITEMS if isinstance(value, Sequence) else 0
+            return [*items, f"… and {left:,} more items"] if left > 0 else items
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return {part.name: self.safe(getattr(value, part.name), depth) for part in dataclasses.fields(value)}
+        if hasattr(value, "model_dump"):
+            return self.safe(value.model_dump(mode="json"), depth)
+        if hasattr(value, "tolist"):  # arrays and array scalars
+            return self.safe(value.tolist(), depth)
+        return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
     import datetime
     import decimal
     import enum
@@ -84,19 +113,21 @@ def _scalar(value: Any, depth: int) -> Any:
     import uuid
 
     if isinstance(value, enum.Enum):
-        return json_safe(value.value, depth + 1)
+        return json_safe(value.value)
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, datetime.timedelta):
-        return f"{value.total_seconds():g} seconds"
+        return f"{value.total_seconds()} seconds"
     if isinstance(value, (decimal.Decimal, uuid.UUID, fractions.Fraction, complex, pathlib.PurePath)):
         return str(value)
     if isinstance(value, str):
         return _clean(str.__str__(value))
     if isinstance(value, int):
-        return json_safe(int(value), depth)
-    if hasattr(value, "tolist"):  # arrays and array scalars
-        return json_safe(value.tolist(), depth + 1)
+        return json_safe(int(value))
+    if isinstance(value, float):
+        return json_safe(float(value))
+    if type(value).__module__.startswith("pydantic"):  # an address, a secret (which shows as stars), and the like
+        return _clean(str(value))
     return f"a value of type {type(value).__name__}"
 
 
@@ -128,25 +159,31 @@ def fit(value: Any, limit: int) -> tuple[Any, str]:
     size = len(dumps(value))
     if size <= limit:
         return value, ""
-    if isinstance(value, list):
+    if isinstance(value, list) and value:
         kept = _leading(value, limit)
         if kept:
             return value[:kept], f"Shortened: the first {kept:,} of {len(value):,} items."
+        first, _ = fit(value[0], limit - 2)
+        return [first], f"Shortened: a part of the first of {len(value):,} items."
     if isinstance(value, dict):
-        return _fit_fields(value, limit, size)
+        return _fit_fields(value, limit)
     text = value if isinstance(value, str) else dumps(value)
-    return text[:limit], f"Shortened: the first {limit:,} of {len(text):,} characters."
+    return text[: max(limit, 0)], f"Shortened: the first {limit:,} of {len(text):,} characters."
 
 
-def _fit_fields(value: dict[str, Any], limit: int, size: int) -> tuple[Any, str]:
-    largest = max(value, key=lambda key: len(dumps(value[key])), default="")
-    room = limit - (size - len(dumps(value.get(largest)))) - 2
-    if room < 40:  # many small fields: keep whole ones
+def _fit_fields(value: dict[str, Any], limit: int) -> tuple[Any, str]:
+    """Small fields stay whole; the large ones share the room that is left. Of very many fields the first ones stay."""
+    sizes = {key: len(dumps(key)) + len(dumps(item)) + 4 for key, item in value.items()}
+    share = limit // max(len(value), 1)
+    if share < 40:
         kept = _leading([[key, item] for key, item in value.items()], limit)
         fields = dict(list(value.items())[:kept])
         return fields, f"Shortened: the first {kept:,} of {len(value):,} fields."
-    part, note = fit(value[largest], room)
-    return {**value, largest: part}, note.replace("Shortened:", f"Shortened in {largest!r}:")
+    large = [key for key, size in sizes.items() if size > share]
+    room = (limit - 2 - sum(size for key, size in sizes.items() if key not in large)) // len(large)
+    fitted = {key: fit(value[key], room - len(dumps(key)) - 4) for key in large}
+    notes = [note.replace("Shortened:", f"Shortened in {key!r}:") for key, (_, note) in fitted.items() if note]
+    return {**value, **{key: part for key, (part, _) in fitted.items()}}, " ".join(notes)
 
 
 def _leading(items: list[Any], limit: int) -> int:

@@ -53,6 +53,7 @@ class Log:
         self.id = run_id
         self.steps: list[Step] = []
         self.usage = Usage()
+        self.spent = 0.0  # the known part of the cost, in US dollars
         self.pending: tuple[ToolCall, ...] = unanswered(messages)
         self.done: dict[str, ToolResult] = {}
         self.opened: tuple[Reply, int, tuple[int | Message, ...] | None] | None = None
@@ -75,6 +76,7 @@ class Log:
         log = cls(run.messages, specs, run.id)
         log.goal, log.first, log.usage, log.pending = run.goal, run.first, run.usage, run.pending
         log.steps = list(run.steps)
+        log.spent = sum(step.reply.usage.cost or 0.0 for step in run.steps if step.reply.usage)
         log.approved = set(run.approved)
         log.done = {result.call_id: result for result in run.decided}
         return log
@@ -124,15 +126,14 @@ class Log:
         )
         return self.close()
 
-    def observe(self, results: Sequence[ToolResult], rounds: int) -> Step:
+    def observe(self, results: Sequence[ToolResult], rounds: int | None) -> Step:
         """Put one result for each pending call into the history, in the order of the calls, and close the step."""
         ordered = self._in_order(results)
         self.same = self.same + 1 if self._repeats(ordered) else 0
-        if self.same and self.same == rounds - 1:
+        if self.same and rounds is not None and self.same == rounds - 1:
             note = "You have made this same call several times with the same result. Do something else, or answer."
             ordered[-1] = replace(ordered[-1], note=f"{ordered[-1].note} {note}".strip())
-        for result in ordered:
-            self.messages.append(Message("tool", "", (), result))
+        self.messages.extend([Message("tool", "", (), result) for result in ordered])
         if self.opened is None:
             self._reopen()
         step = self.close(tuple(ordered))
@@ -162,7 +163,11 @@ class Log:
 
     def _open(self, reply: Reply, seen: int) -> Log:
         if reply.usage is not None:
-            self.usage = self.usage + reply.usage
+            try:
+                self.usage = self.usage + reply.usage
+            except (TypeError, AttributeError):
+                raise ReplyError("The usage of a reply must be a Usage value with numbers, or None.") from None
+            self.spent += reply.usage.cost or 0.0
         self.opened = (reply, seen, self._sent)
         return self
 
@@ -273,6 +278,7 @@ class Log:
 
     def stopped(self, reason: StopReason, error: str | None = None) -> Run:
         """The run as stopped: calls without a result get one, so that the history stays one that providers accept."""
+        self.pending = unanswered(self.messages)  # an interruption may have come right after the results
         if self.pending:
             kept = [self.done.get(call.id) or _missing(call) for call in self.pending]
             self.observe(kept, rounds=0)

@@ -8,8 +8,8 @@ from typing import Any
 MASK = "[secret]"
 
 _FIELD = re.compile(
-    r"(?i)^(.*[_\-.])?(password|passwd|pwd|secret|token|api[_-]?key|apikey|authorization|cookie|credential|private[_-]?key"
-    r"|access[_-]?key|client[_-]?secret)s?$"
+    r"(?i)^(.*[_\-.])?(password|passwd|passphrase|pwd|secret|token|api[_-]?key|apikey|authorization|cookie|credential"
+    r"|private[_-]?key|access[_-]?key|secret[_-]?key|client[_-]?secret)s?$"
 )
 # A text without any of these words holds no secret that the forms below know. They are looked for in the lower-case text,
 # since a search that ignores case is many times slower.
@@ -34,9 +34,9 @@ _AFTER_WORD = [
     re.compile(r"(?i)(\bbasic\s+)(?=[^\s\d]{0,200}\d)[A-Za-z0-9+/]{12,}={0,2}"),
     re.compile(
         r"(?i)((?:password|passwd|pwd|secret|api[_-]?key|access[_-]?key|(?<![a-z])key|token|authorization)[\"']?\s*[=:]\s*[\"']?)"
-        r"(?!\s|\[secret\]|bearer|basic)[^\s\"'&,;}]{3,}"
+        r"(?!\s|\[secret\]|bearer|basic)(?:(?<=\")[^\"\n]{3,2000}|(?<=')[^'\n]{3,2000}|[^\s\"'&;}]{3,2000})"
     ),
-    re.compile(r"((?<![a-z0-9+.\-])[a-z][a-z0-9+.\-]{0,20}://[^\s:/@]{0,200}:)[^\s@/]{1,500}(?=@)"),
+    re.compile(r"((?<![a-z0-9+.\-])[a-z][a-z0-9+.\-]{0,20}://[^\s:/@]{0,200}:)[^\s/]{1,500}(?=@)"),
 ]
 
 
@@ -65,4 +65,5 @@ def mask(value: Any) -> Any:
 
 def _hides(key: str, item: Any) -> bool:
     """Whether a field has a secret's name. A number under a name such as ``tokens`` is a count and stays."""
+    key = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key[:200])  # accessToken as access_Token
     return bool(_FIELD.match(key)) and not (isinstance(item, (int, float)) and "token" in key.lower())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -20,7 +20,7 @@ def finish(value: Any) -> Any:
     """A plain tool may return a generator, or an awaitable after all."""
     if isinstance(value, (str, dict, list, int)):
         return value
-    if inspect.isgenerator(value):
+    if isinstance(value, Iterator):  # also a generator: what it yields is computed here, under the deadline of the tool
         return list(islice(value, MAX_ITEMS))
     if inspect.isawaitable(value):
         return _tasks.run_async(partial(_wait_for, value))

@@ -164,9 +164,18 @@ def _closed(part: Any) -> Any:
     kind = part.get("type")
     if kind in ("model", "dataclass"):
         copy["config"] = {"extra_fields_behavior": "forbid", **(copy.get("config") or {})}
+    elif kind in ("date", "datetime"):
+        return {"type": "function-before", "function": {"type": "no-info", "function": _no_number}, "schema": copy}
     elif kind == "typed-dict":
         copy.setdefault("extra_behavior", "forbid")
     return copy
+
+
+def _no_number(value: Any) -> Any:
+    """Refuse a number where a date is wanted: pydantic would take it for the seconds since 1970."""
+    if isinstance(value, (int, float)) or (isinstance(value, str) and value.strip().isdigit()):
+        raise ValueError("a date is written as YYYY-MM-DD, not as a number")
+    return value
 
 
 @functools.cache
@@ -207,12 +216,8 @@ def _validator(compiled: Any, schema: dict[str, Any]) -> Validate:
     from agentkit._explain import explain, real_place
 
     check = compiled.validate_python
-    dated = [name for name, part in schema["properties"].items() if "date" in str(part.get("format"))]
 
     def validate(arguments: dict[str, Any]) -> dict[str, Any]:
-        for name in dated:  # pydantic would take a number for the seconds since 1970
-            if isinstance(arguments.get(name), (int, float)):
-                arguments = {**arguments, name: f"the number {arguments[name]}"}
         try:
             keywords: dict[str, Any] = check(ArgsKwargs((), arguments))[1]
             return keywords

@@ -1,7 +1,8 @@
 """The strict form of a JSON Schema, in which a provider can force the model to follow it exactly.
 
 Strict means: every object is closed (``additionalProperties: false``) and lists every key in ``required``. An optional
-parameter therefore also accepts null, and null stands for its default. A schema with a free-form object has no strict form.
+parameter therefore also accepts null, and null stands for its default (where null is a value of its own, it stays one). A
+schema with a free-form object has no strict form.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_THREADS = 32
+GRACE = 0.25  # seconds
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
@@ -29,49 +30,33 @@ class TooLate(Exception):
     """No answer within the deadline. What was started may still be going on."""
 
 
-def start(function: Callable[[], T]) -> SimpleQueue[tuple[T | None, BaseException | None]]:
-    """Run a function in a daemon thread; the queue receives its value, or what it raised."""
-    answer: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+def within(seconds: float, function: Callable[[], T], late: Callable[[T | None, BaseException | None], None]) -> T:
+    """The value of a function, waited for at most ``seconds``; raises `TooLate`, and hands a later answer to ``late``."""
+    answered = threading.Event()
+    deciding = threading.Lock()  # whether an answer is in time or late is decided once
+    box: list[tuple[T | None, BaseException | None]] = []
+    given_up = False
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
-            answer.put((context.run(function), None))
+            outcome: tuple[T | None, BaseException | None] = (context.run(function), None)
         except BaseException as error:  # whatever it is, the one who waits must hear of it
-            answer.put((None, error))
+            outcome = (None, error)
+        with deciding:
+            if not given_up:
+                box.append(outcome)
+                answered.set()
+                return
+        late(*outcome)
 
     threading.Thread(target=work, daemon=True, name="agentkit-tool").start()
-    return answer
-
-
-def within(seconds: float, function: Callable[[], T], late: Callable[[T | None, BaseException | None], None]) -> T:
-    """The value of a function, waited for at most ``seconds``; raises `TooLate`, and hands a later answer to ``late``."""
-    too_late = threading.Event()
-    handing_over = threading.Lock()
-
-    def work() -> T | None:
-        value: T | None = None
-        error: BaseException | None = None
-        try:
-            value = function()
-        except BaseException as raised:
-            error = raised
-        with handing_over:
-            if too_late.is_set():
-                late(value, error)
-        if error is not None:
-            raise error
-        return value
-
-    answer = start(work)
-    try:
-        value, error = answer.get(timeout=seconds)
-    except Empty:
-        with handing_over:
-            too_late.set()
-        if answer.empty():
-            raise TooLate from None
-        value, error = answer.get()  # it arrived while we gave up
+    if not answered.wait(seconds):
+        with deciding:
+            if not box:
+                given_up = True
+                raise TooLate
+    value, error = box[0]
     if error is not None:
         raise error
     return value  # type: ignore[return-value]
@@ -137,9 +122,18 @@ def run_async(make: Callable[[], Awaitable[T]], seconds: float | None = None) ->
         # An exit or an interrupt raised inside a task would end the event loop for everybody, so it travels as a value.
         return await _outcome(make() if seconds is None else deadline(make(), seconds))
 
-    future = asyncio.run_coroutine_threadsafe(bounded(), background_loop())
+    loop = background_loop()
+    if (
+        threading.current_thread() is _thread
+    ):  # an async tool that calls the registry in its turn: waiting here would block it
+        return within(seconds or threading.TIMEOUT_MAX, lambda: _opened(asyncio.run(bounded())), lambda *_: None)
+    future = asyncio.run_coroutine_threadsafe(bounded(), loop)
     try:
-        outcome = future.result()
+        # A little more than the deadline: a coroutine that blocks its loop cannot be stopped, but need not be waited for.
+        outcome = future.result(None if seconds is None else seconds + GRACE)
+    except TimeoutError:
+        future.cancel()
+        raise TooLate from None
     except BaseException:
         future.cancel()
         raise

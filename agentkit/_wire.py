@@ -6,12 +6,13 @@ Rules and forms: OpenAI Chat Completions and Responses, Anthropic Messages, Mode
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from agentkit._jsonsafe import dumps, json_safe
-from agentkit.messages import Message, ToolCall, ToolResult
+from agentkit.messages import ErrorDetail, Message, ToolCall, ToolResult
 
 Form = Literal["chat", "responses", "anthropic", "mcp"]
 
@@ -50,9 +51,31 @@ def tool_form(tool: Any, form: Form) -> dict[str, Any]:
     schema = tool.parameters if strict is None else strict
     head = {"name": wire_name(tool.name), "description": tool.description}
     if form == "anthropic":
+        strict = None if strict is None or _bounded(strict) else strict
+        schema = tool.parameters if strict is None else strict
         return {**head, "input_schema": schema, **({"strict": True} if strict is not None else {})}
     body = {**head, "parameters": schema, "strict": strict is not None}
     return {"type": "function", **body} if form == "responses" else {"type": "function", "function": body}
+
+
+_BOUNDS = {
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+}
+
+
+def _bounded(part: Any) -> bool:
+    """Whether a schema limits numbers or lengths, which Anthropic's strict form does not take."""
+    if isinstance(part, Mapping):
+        return bool(_BOUNDS & set(part)) or any(map(_bounded, part.values()))
+    return isinstance(part, list) and any(map(_bounded, part))
 
 
 # --- OpenAI ----------------------------------------------------------------------------------------------------------
@@ -95,16 +118,35 @@ def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
         text = _text_of(message.get("content"))
         if message["role"] == "tool":
             call_id = message["tool_call_id"]
-            ours.append(Message("tool", result=ToolResult(call_id, names.get(call_id, message.get("name", "")), text)))
+            ours.append(
+                Message("tool", result=_result_of(call_id, names.get(call_id, message.get("name") or ""), text))
+            )
             continue
-        calls = tuple(
-            ToolCall(call["function"]["name"], call["function"]["arguments"], call["id"])
-            for call in message.get("tool_calls") or ()
-        )
+        calls = tuple(map(_call_of, message.get("tool_calls") or ()))
         names.update((call.id, call.name) for call in calls)
         role: Any = "system" if message["role"] == "developer" else message["role"]
         ours.append(Message(role, text, calls))
     return tuple(ours)
+
+
+def _call_of(call: Mapping[str, Any]) -> ToolCall:
+    body = call.get("function") or call.get("custom") or {}
+    return ToolCall(str(body.get("name", "")), body.get("arguments", body.get("input", "")), str(call.get("id", "")))
+
+
+def _result_of(call_id: str, name: str, text: str) -> ToolResult:
+    """Tool output in our own form is read back as what it was; any other text is the data."""
+    try:
+        body = json.loads(text) if text.startswith('{"ok"') else None
+        if isinstance(body, dict) and body.get("ok") is True:
+            return ToolResult(call_id, name, body.get("data"), None, str(body.get("note", "")))
+        if isinstance(body, dict) and body.get("ok") is False:
+            detail = body["error"]
+            error = ErrorDetail(detail["code"], detail["message"], detail.get("hint", ""))
+            return ToolResult(call_id, name, None, error, str(body.get("note", "")))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return ToolResult(call_id, name, text)
 
 
 def _text_of(content: Any) -> str:

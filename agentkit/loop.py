@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from agentkit._drivers import AskModel, Loop, RunTools, Stream, adrive, finish
+from agentkit._jsonsafe import json_safe
 from agentkit._log import Log, Verdict, new_id
 from agentkit._replies import given_reply
 from agentkit.errors import ContextFullError, DefinitionError, ModelError
@@ -37,11 +38,17 @@ class Limits:
     timeout: float | None = None
     max_tokens: int | None = None
     max_cost: float | None = None
-    same_rounds: int = 3
+    same_rounds: int | None = 3
+
+    def __post_init__(self) -> None:
+        for name in ("max_steps", "same_rounds"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise DefinitionError(f"{name} must be at least 1, or None for no limit, not {value!r}.")
 
     def reached(self, log: Log, elapsed: float) -> StopReason | None:
         """The first limit that this run has reached, or None."""
-        if log.same >= self.same_rounds:
+        if self.same_rounds is not None and log.same >= self.same_rounds:
             return "stuck"
         if self.max_steps is not None and len(log.steps) >= self.max_steps:
             return "max_steps"
@@ -49,7 +56,7 @@ class Limits:
             return "timeout"
         if self.max_tokens is not None and log.usage.total_tokens >= self.max_tokens:
             return "max_tokens"
-        if self.max_cost is not None and (log.usage.cost or 0.0) >= self.max_cost:
+        if self.max_cost is not None and log.spent >= self.max_cost:
             return "max_cost"
         return None
 
@@ -118,7 +125,7 @@ class Agent:
     def __init__(
         self,
         model: Model,
-        tools: Registry | Iterable[Any] = (),
+        tools: Registry | Iterable[Any] | Callable[..., Any] = (),
         *,
         system: str = "",
         limits: Limits = Limits(),
@@ -129,7 +136,8 @@ class Agent:
         if not hasattr(model, "decide"):
             raise DefinitionError("The model must have a method decide(messages, tools), for example get_model().")
         self.model = model
-        self.registry: Registry = tools if hasattr(tools, "specs") else Registry(tools)  # type: ignore[assignment]
+        given: Any = [tools] if callable(tools) and not hasattr(tools, "specs") else tools  # one tool will do, too
+        self.registry: Registry = given if hasattr(given, "specs") else Registry(given)
         self._needs_approval = getattr(self.registry, "needs_approval", None)
         self.system = system
         self.limits = limits
@@ -214,6 +222,9 @@ class Agent:
         if self.system and not (messages and messages[0].role == "system"):
             messages.insert(0, Message("system", self.system))
         log = Log(messages, self.registry.specs(), self.ids())
+        open_ids = [call.id for call in log.pending]
+        if len(set(open_ids)) < len(open_ids):
+            raise DefinitionError("Two open calls of this history have the same id. Give each call an id of its own.")
         if goal is None:
             if not (log.pending or (messages and messages[-1].role in ("user", "tool"))):
                 raise DefinitionError("Give the agent a goal, or a history that ends in one.")
@@ -222,7 +233,7 @@ class Agent:
             raise DefinitionError("The goal is empty. Give the agent a question or a task in words.")
         if log.pending:  # the user goes on with something else: close the open calls, so that the history stays valid
             log.stopped("cancelled")
-        return Log([*log.messages, Message("user", goal)], log.specs, log.id)
+        return Log([*log.messages, Message("user", json_safe(goal))], log.specs, log.id)
 
     def _continue(
         self, run: Run, answer: str | None, approvals: Mapping[str, Verdict] | None, decision: Decision | None

@@ -364,4 +364,6 @@ def goal_positions(messages: Iterable[Message]) -> Iterator[int]:
 
 def with_arguments(call: ToolCall, arguments: Mapping[str, Any]) -> ToolCall:
     """The same call with other arguments."""
-    return replace(call, arguments=dict(arguments), truncated=False)
+    from agentkit._jsonsafe import json_safe
+
+    return replace(call, arguments=json_safe(dict(arguments)), truncated=False)

@@ -43,6 +43,7 @@ class _Ready:
     call: ToolCall
     tool: Tool
     keywords: dict[str, Any]
+    arguments: dict[str, Any]
     attempt: Attempt | None = None
 
 
@@ -62,6 +63,8 @@ class Registry:
         permissions: Collection[Permission] = PERMISSIONS,
         result_limit: int = 20_000,
     ) -> None:
+        if isinstance(permissions, str):
+            raise DefinitionError(f'permissions is a list of kinds, for example permissions=["{permissions}"].')
         self._tools: dict[str, Tool] = {}
         self._wire_names: dict[str, str] = {}
         self._permissions = frozenset(permissions)
@@ -240,9 +243,11 @@ class Registry:
     def _admit(self, call: ToolCall, run_id: str, approved: bool) -> _Ready | ToolResult:
         """Every stage before running; a call that was made before is answered from the ledger."""
         ready = self._check(call, approved)
-        if ready.tool.permission == "read" or not run_id:
+        if not run_id or (ready.tool.permission == "read" and not ready.tool.approval):
             return ready
-        key = (run_id, ready.tool.name, canonical(ready.keywords))
+        # The validated arguments are the key where JSON can tell them apart, or else what the model wrote.
+        same = ready.keywords if json_safe(ready.keywords) == ready.keywords else ready.arguments
+        key = (run_id, ready.tool.name, canonical(same))
         ready.attempt, new = self._ledger.begin(key, call.id)
         if new:
             return ready
@@ -262,7 +267,7 @@ class Registry:
             raise _Refusal(
                 "unknown_tool", f"There is no tool {name!r}. {did_you_mean(name, self._tools)}{self._names()}"
             )
-        keywords = self._validate(found, call)
+        arguments, keywords = self._validate(found, call)
         if found.permission not in self._permissions:
             raise _Refusal(
                 "not_permitted",
@@ -271,15 +276,15 @@ class Registry:
             )
         if found.approval and not approved:
             raise _Refusal("needs_approval", f"{found.name} runs only after a person has approved this call.")
-        return _Ready(call, found, keywords)
+        return _Ready(call, found, keywords, arguments)
 
-    def _validate(self, found: Tool, call: ToolCall) -> dict[str, Any]:
+    def _validate(self, found: Tool, call: ToolCall) -> tuple[dict[str, Any], dict[str, Any]]:
         try:
             arguments = parse_arguments(call)
         except BadArguments as problem:
             raise _Refusal(problem.code, mask_text(str(problem)), problem.hint) from None
         try:
-            return found.validate(arguments)
+            return arguments, found.validate(arguments)
         except ArgumentsError as problem:
             raise _Refusal("bad_arguments", mask_text(str(problem)), "Correct the arguments and call again.") from None
         except Exception:

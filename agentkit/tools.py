@@ -99,10 +99,10 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
-    permission: Permission = "read",
+    permission: Permission | None = None,
     approval: bool | None = None,
     timeout: float | None = None,
-    blocking: bool = True,
+    blocking: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -110,16 +110,17 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
-    permission: Permission = "read",
+    permission: Permission | None = None,
     approval: bool | None = None,
     timeout: float | None = None,
-    blocking: bool = True,
+    blocking: bool | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function, as ``@tool`` or ``@tool(permission="write", timeout=2.0)``.
 
     The name comes from the function, the description from its docstring, the schema from its type hints, and the
     description of each parameter from ``Annotated[..., Field(description=…)]`` or from the docstring (Google, NumPy or
-    Sphinx style). Plain and async functions, bound methods, partials and callable objects are accepted.
+    Sphinx style). Plain and async functions, bound methods, partials and callable objects are accepted. Given a tool, it makes
+    a changed one: what is not given stays as it was, so another name never loses a permission.
 
     Raises:
         DefinitionError: the function has no docstring, a parameter has no type hint or one that JSON cannot carry.
@@ -137,13 +138,19 @@ def _make(
     function: Callable[..., Any],
     name: str | None = None,
     description: str | None = None,
-    permission: Permission = "read",
+    permission: Permission | None = None,
     approval: bool | None = None,
     timeout: float | None = None,
-    blocking: bool = True,
+    blocking: bool | None = None,
 ) -> Tool:
     if isinstance(function, Tool):
-        function = function.function
+        old = function
+        name, description = name or old.name, description or old.description
+        if approval is None and permission in (None, old.permission):
+            approval = old.approval
+        permission, timeout = permission or old.permission, timeout or old.timeout
+        blocking, function = old.blocking if blocking is None else blocking, old.function
+    permission = permission or "read"
     if not callable(function):
         raise DefinitionError(f"A tool is made from a function, not from a value of type {type(function).__name__}.")
     _check_options(permission, timeout)
@@ -164,7 +171,7 @@ def _make(
         if key in parameters["properties"]:
             parameters["properties"][key].setdefault("description", words)
     approval = permission == "dangerous" if approval is None else approval
-    return Tool(name, text, parameters, function, validate, permission, approval, timeout, blocking)
+    return Tool(name, text, parameters, function, validate, permission, approval, timeout, blocking is not False)
 
 
 def _check_options(permission: str, timeout: float | None) -> None:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 
+from agentkit._arguments import unfenced
 from agentkit._jsonsafe import dumps, json_safe
 from agentkit.errors import ReplyError
 from agentkit.messages import AskUser, CallTools, FinalAnswer, Run, ToolCall, ToolSpec
@@ -18,12 +19,12 @@ FORMAT = "Write 'Thought: …', then either 'Action: tool name' and 'Action Inpu
 
 # A label stands at the start of a line; old transcripts number it ("Thought 2:"), and models decorate it with stars.
 _LABEL = re.compile(
-    r"^[ \t]*\**(thought|action input|action|observation|final answer)(?:[ \t]+\d+)?[ \t]*\**[ \t]*:[ \t]*\**",
+    r"^[ \t]*(?:\*\*)?(thought|action input|action|observation|final answer)(?:[ \t]+\d+)?"
+    r"[ \t]*(?:\*\*)?[ \t]*:[ \t]*(?:\*\*)?",
     re.IGNORECASE | re.MULTILINE,
 )
 _BRACKETS = re.compile(r"([\w.\-/]+)\s*\[(.*)\]", re.DOTALL)
 _NOTHING = re.compile(r"(none|n/?a|null|no action|nothing)\b", re.IGNORECASE)
-_FENCE = re.compile(r"\A```[a-zA-Z]*\s*\n?(.*?)\n?```\Z", re.DOTALL)
 
 
 def render_react(run: Run) -> str:
@@ -90,7 +91,7 @@ def _sections(text: str) -> list[tuple[str, str]]:
 
 
 def _call(action: str, call_input: str | None, tools: Sequence[ToolSpec]) -> ToolCall:
-    action = _plain(action)
+    action = _plain(action).strip("*").strip()
     if not action or _NOTHING.match(action):
         raise ReplyError(f"The action is empty, so there is nothing to run. {FORMAT}")
     bracketed = _BRACKETS.fullmatch(action)
@@ -103,10 +104,9 @@ def _call(action: str, call_input: str | None, tools: Sequence[ToolSpec]) -> Too
 
 def _plain(text: str) -> str:
     """Without the back-ticks, fences and bold marks that models put around names and JSON."""
-    text = text.strip()
-    fenced = _FENCE.match(text)
-    text = fenced.group(1) if fenced else text
-    return text.strip().strip("`").strip("*").strip()
+    text = unfenced(text).strip("`").strip()
+    bold = len(text) > 4 and text.startswith("**") and text.endswith("**")
+    return text[2:-2].strip() if bold else text
 
 
 def _arguments(name: str, text: str, tools: Sequence[ToolSpec]) -> dict[str, object] | str:
@@ -115,7 +115,8 @@ def _arguments(name: str, text: str, tools: Sequence[ToolSpec]) -> dict[str, obj
     parameters = next((list(tool.parameters.get("properties", {})) for tool in tools if tool.name == name), ["input"])
     if len(parameters) != 1:
         return text
-    return {parameters[0]: text.strip('"')}
+    quoted = len(text) > 1 and text[0] == text[-1] == '"' and '"' not in text[1:-1]
+    return {parameters[0]: text[1:-1] if quoted else text}
 
 
 def _object_or_text(text: str) -> dict[str, object] | str:
