@@ -22,8 +22,7 @@ MAX_THREADS = 32
 GRACE = 0.25  # seconds
 
 _lock = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
-_thread: threading.Thread | None = None
+_background: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
 
 
 class TooLate(Exception):
@@ -123,9 +122,11 @@ def run_async(make: Callable[[], Awaitable[T]], seconds: float | None = None) ->
         return await _outcome(make() if seconds is None else deadline(make(), seconds))
 
     loop = background_loop()
-    if (
-        threading.current_thread() is _thread
-    ):  # an async tool that calls the registry in its turn: waiting here would block it
+    running = None
+    with contextlib.suppress(RuntimeError):  # there is none in ordinary code
+        running = asyncio.get_running_loop()
+    if running is loop:
+        # An async tool that calls the registry in its turn: waiting here would block the very loop that is waited for.
         return within(seconds or threading.TIMEOUT_MAX, lambda: _opened(asyncio.run(bounded())), lambda *_: None)
     future = asyncio.run_coroutine_threadsafe(bounded(), loop)
     try:
@@ -186,13 +187,14 @@ def background_loop() -> asyncio.AbstractEventLoop:
     """The one event loop that lives in a daemon thread; it is made when it is first needed."""
     import asyncio
 
-    global _loop, _thread
+    global _background
     with _lock:
-        if _loop is None or _thread is None or not _thread.is_alive():
-            _loop = asyncio.new_event_loop()
-            _thread = threading.Thread(target=_loop.run_forever, daemon=True, name="agentkit-loop")
-            _thread.start()
-        return _loop
+        if _background is None or not _background[1].is_alive():
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=loop.run_forever, daemon=True, name="agentkit-loop")
+            thread.start()
+            _background = (loop, thread)
+        return _background[0]
 
 
 async def collect(source: Any, limit: int) -> list[Any]:

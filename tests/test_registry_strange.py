@@ -171,7 +171,7 @@ ERRORS: list[Callable[[], BaseException]] = [
 @pytest.fixture
 def own_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """A background loop for this test alone, so that one failure does not make the others fail."""
-    monkeypatch.setattr("agentkit._tasks._loop", None)
+    monkeypatch.setattr("agentkit._tasks._background", None)
 
 
 @pytest.mark.usefixtures("own_loop")

@@ -12,7 +12,8 @@ class ScriptedModel:
     """Replays decisions, one for each request of a goal.
 
     The model keeps no count. It looks at the history to know where it is (how many assistant messages and notes of the loop
-    follow the latest goal), so running a cell again never finds the script exhausted.
+    follow the latest goal), so running a cell again never finds the script exhausted. It counts what it is shown: under a
+    memory window that drops its earlier replies it repeats a decision, so give a scripted agent a memory without a limit.
 
     Args:
         decisions: what to decide, in order; a `Reply` where usage or scores matter.
