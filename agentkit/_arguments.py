@@ -31,8 +31,10 @@ def parse_arguments(call: ToolCall) -> dict[str, Any]:
         )
     value: Any = call.arguments
     if type(value) is dict:
-        nested = any(isinstance(item, (list, dict)) for item in value.values())
-        return json_safe(value) if nested else value  # what a tool does with a list must not change the history
+        for item in value.values():
+            if type(item) is list or type(item) is dict:
+                return json_safe(value)  # what a tool does with a list must not change the history
+        return value
     for _ in range(3):  # text, text in a text, and once more
         if not isinstance(value, str):
             break
