@@ -33,7 +33,8 @@ def parse_arguments(call: ToolCall) -> dict[str, Any]:
     if type(value) is dict:
         for item in value.values():
             if type(item) is list or type(item) is dict:
-                return json_safe(value)  # what a tool does with a list must not change the history
+                copied: dict[str, Any] = json_safe(value)  # what a tool does with a list must not change the history
+                return copied
         return value
     for _ in range(3):  # text, text in a text, and once more
         if not isinstance(value, str):
