@@ -152,7 +152,8 @@ class Agent:
         a goal or in calls that still need their results.
 
         Raises:
-            DefinitionError: there is no goal. Whatever the model or a tool does wrong ends up in the run instead.
+            DefinitionError: there is no goal. A tool that fails, and a model that raises `ModelError`, end up in the run
+                instead. Anything else that is raised carries the run so far in ``.run``.
         """
         log = self._begin(goal, history)
         return finish(self, log, think_act_observe(self, log))
@@ -254,7 +255,7 @@ class Agent:
         if not log.pending and answer is None and decision is None and log.messages[-1].role == "assistant":
             raise DefinitionError("The agent has asked a question. Go on with agent.resume(run, answer=…).")
         if answer is not None:
-            log.messages.append(Message("user", answer, kind="answer"))
+            log.messages.append(Message("user", json_safe(answer), kind="answer"))
         if decision is not None:
             log.given = given_reply(decision)
         return log
