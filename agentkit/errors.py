@@ -56,7 +56,20 @@ class ScriptError(ModelError):
 
 
 class ProviderError(ModelError):
-    """The service behind the model failed."""
+    """The service behind the model failed; the message says what to do.
+
+    Args:
+        message: one sentence or two for the person who runs the agent. It never holds a key.
+        code: a short stable code: ``no_key``, ``wrong_key``, ``not_allowed``, ``quota``, ``rate_limit``, ``no_server``,
+            ``timeout``, ``model_not_found``, ``bad_request``, ``context_too_long``, ``server_error``, ``interrupted`` (a stream
+            that ended too early), ``missing_package``, ``not_recorded``, or ``provider_error`` for anything else.
+        status: the HTTP status, when there was an answer.
+    """
+
+    def __init__(self, message: str, *, code: str = "provider_error", status: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
 
 
 class ContextFullError(AgentkitError):
