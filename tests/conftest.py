@@ -14,12 +14,15 @@ from _needs import NEEDS, require, required, summary
 from agentkit.course.execute import offline_environment
 from agentkit.course.layout import OFFLINE
 
-# At import, so that it holds for collection too, and for every process that a test starts.
-_environment = offline_environment()
-for _name in set(os.environ) - _environment.keys():
-    del os.environ[_name]
-os.environ.update(_environment)
-runpy.run_path(str(OFFLINE / "sitecustomize.py"))
+# At import, so that it holds for collection too, and for every process that a test starts. Only `make test-live`, whose
+# tests call the real services, keeps the keys and the network.
+LIVE = os.environ.get("AGENTKIT_LIVE") == "1"
+if not LIVE:
+    _environment = offline_environment()
+    for _name in set(os.environ) - _environment.keys():
+        del os.environ[_name]
+    os.environ.update(_environment)
+    runpy.run_path(str(OFFLINE / "sitecustomize.py"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -19,7 +19,7 @@ TIMEOUT = 60
 """Seconds for one cell. Only a guard against hanging: a whole notebook needs about 10."""
 
 PROVIDER_VARIABLE = re.compile(
-    r"^(OPENAI|ANTHROPIC|AZURE_OPENAI|AGENTKIT_(MODEL|CASSETTE))(_|$)|_API_KEY$|^AGENTKIT_STATE$"
+    r"^(OPENAI|ANTHROPIC|AZURE_OPENAI|AGENTKIT_(MODEL|CASSETTE|BASE_URL))(_|$)|_API_KEY$|^AGENTKIT_STATE$"
 )
 """Variables that would let a run reach a paid service, choose another model, or write into this user's progress."""
 
