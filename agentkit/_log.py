@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from agentkit._arguments import BadArguments, parse_arguments
 from agentkit._jsonsafe import canonical
 from agentkit.errors import DefinitionError, ReplyError
 from agentkit.messages import (
+    Approval,
     AskUser,
     CallTools,
     ErrorDetail,
@@ -43,8 +44,8 @@ def new_id() -> str:
 class Log:
     """Messages, steps and usage of a run while it goes on.
 
-    ``pending`` are the calls that have no result yet, ``done`` the results that have arrived for them, ``approved`` the ids
-    of those that a person has allowed, ``given`` a reply that was put in from outside instead of asking the model.
+    ``pending`` are the calls that have no result yet, ``done`` the results that have arrived for them, ``approved`` what
+    a person has allowed, ``given`` a reply that was put in from outside instead of asking the model.
     """
 
     def __init__(self, messages: Sequence[Message], specs: tuple[ToolSpec, ...], run_id: str) -> None:
@@ -58,7 +59,7 @@ class Log:
         self.done: dict[str, ToolResult] = {}
         self.opened: tuple[Reply, int, tuple[int | Message, ...] | None] | None = None
         self.kept: tuple[ToolResult, ...] = ()
-        self.approved: set[str] = set()
+        self.approved: dict[str, Approval] = {}
         self.given: Reply | None = None
         self.same = 0
         self._round: list[_Round] = []
@@ -77,7 +78,7 @@ class Log:
         log.goal, log.first, log.usage, log.pending = run.goal, run.first, run.usage, run.pending
         log.steps = list(run.steps)
         log.spent = sum(step.reply.usage.cost or 0.0 for step in run.steps if step.reply.usage)
-        log.approved = set(run.approved)
+        log.approved = {approval.call_id: approval for approval in run.approved}
         log.done = {result.call_id: result for result in run.decided}
         return log
 
@@ -215,15 +216,20 @@ class Log:
 
     # --- judging from outside ----------------------------------------------------------------------------------------
 
-    def judge(self, verdicts: Mapping[str, Verdict], awaiting: Sequence[str]) -> None:
-        """Apply a person's verdicts: True approves, False or a reason denies, an object approves with these arguments."""
+    def judge(
+        self, verdicts: Mapping[str, Verdict], awaiting: Sequence[str], approve: Callable[[ToolCall], Approval]
+    ) -> None:
+        """Apply a person's verdicts: True approves, False or a reason denies, an object approves with these arguments.
+
+        ``approve`` makes the approval of one call as it stands.
+        """
         for call_id, verdict in verdicts.items():
             if call_id not in awaiting:
                 waiting = ", ".join(awaiting) or "none"
                 raise DefinitionError(f"No call {call_id!r} waits for approval in this run. Waiting: {waiting}.")
             call = next(call for call in self.pending if call.id == call_id)
             if verdict is True:
-                self.approved.add(call_id)
+                self.approved[call_id] = approve(call)
             elif verdict is False or isinstance(verdict, str):
                 why = f" The reason: {verdict}" if verdict else ""
                 detail = ErrorDetail(
@@ -232,7 +238,7 @@ class Log:
                 self.done[call_id] = ToolResult(call_id, call.name, error=detail)
             elif isinstance(verdict, Mapping):
                 self._edit(call, verdict)
-                self.approved.add(call_id)
+                self.approved[call_id] = approve(next(call for call in self.pending if call.id == call_id))
             else:
                 raise DefinitionError("A verdict is True, False, a reason to refuse, or an object with new arguments.")
 
@@ -270,7 +276,7 @@ class Log:
         last = self.steps[-1].decision if self.steps else None
         answer = last.text if status == "done" and isinstance(last, FinalAnswer) else None
         if status == "paused":
-            more = {**more, "approved": tuple(sorted(self.approved)), "decided": tuple(self.done.values())}
+            more = {**more, "approved": tuple(self.approved.values()), "decided": tuple(self.done.values())}
         return Run(
             self.goal, tuple(self.messages), tuple(self.steps), status, reason, answer, self.pending,
             usage=self.usage, tools=self.specs, first=self.first, id=self.id, **more,

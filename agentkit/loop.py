@@ -18,7 +18,19 @@ from agentkit._log import Log, Verdict, new_id
 from agentkit._replies import given_reply
 from agentkit.errors import ContextFullError, DefinitionError, ModelError
 from agentkit.memory import Memory, MemoryPolicy
-from agentkit.messages import AskUser, CallTools, Decision, FinalAnswer, Message, Model, Pause, Run, StopReason
+from agentkit.messages import (
+    Approval,
+    AskUser,
+    CallTools,
+    Decision,
+    FinalAnswer,
+    Message,
+    Model,
+    Pause,
+    Run,
+    StopReason,
+    ToolCall,
+)
 from agentkit.registry import Registry
 
 
@@ -120,6 +132,7 @@ class Agent:
         memory: what of the history is sent to the model.
         clock: seconds from any start; injected in tests.
         ids: makes the id of a new run; injected in tests.
+        name: tells agents apart. An approval that was given to one does not count for another.
     """
 
     def __init__(
@@ -132,6 +145,7 @@ class Agent:
         memory: MemoryPolicy = EVERYTHING,
         clock: Callable[[], float] = time.monotonic,
         ids: Callable[[], str] = new_id,
+        name: str = "agent",
     ) -> None:
         if not hasattr(model, "decide"):
             raise DefinitionError("The model must have a method decide(messages, tools), for example get_model().")
@@ -139,6 +153,7 @@ class Agent:
         given: Any = [tools] if callable(tools) and not hasattr(tools, "specs") else tools  # one tool will do, too
         self.registry: Registry = given if hasattr(given, "specs") else Registry(given)
         self._needs_approval = getattr(self.registry, "needs_approval", None)
+        self.name = name
         self.system = system
         self.limits = limits
         self.memory = memory
@@ -210,9 +225,23 @@ class Agent:
             return ()
         waiting: tuple[str, ...] = ()
         for call in log.pending:
-            if check(call) and call.id not in log.done and call.id not in log.approved:
+            if check(call) and call.id not in log.done and not self._is_approved(call, log):
                 waiting += (call.id,)
         return waiting
+
+    def _is_approved(self, call: ToolCall, log: Log) -> bool:
+        """Whether a person has approved this very call for this agent, or has granted calls like it."""
+        approval = log.approved.get(call.id)
+        mine = approval if approval is not None and approval.agent == self.name else None
+        covers = getattr(self.registry, "covers", None)
+        return mine is not None if covers is None else bool(covers(call, mine, run_id=log.id))
+
+    def _approve(self, call: ToolCall, log: Log) -> Approval:
+        approve = getattr(self.registry, "approve", None)
+        if approve is None:
+            return Approval(call.id, agent=self.name)
+        approval: Approval = approve(call, run_id=log.id, agent=self.name)
+        return approval
 
     # --- starting ----------------------------------------------------------------------------------------------------
 
@@ -245,7 +274,7 @@ class Agent:
                 "Start a new one with agent.run(goal, history=run.messages)."
             )
         log = Log.of(run, self.registry.specs())
-        log.judge(approvals or {}, run.awaiting)
+        log.judge(approvals or {}, run.awaiting, lambda call: self._approve(call, log))
         if (answer is not None or decision is not None) and log.pending:
             raise DefinitionError(
                 "This run waits for the results of its calls. Give approvals={call_id: True or False}."

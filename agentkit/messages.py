@@ -193,6 +193,18 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
+@value
+class Approval:
+    """A person's yes to one call. ``digest`` stands for all that was shown (run, agent, tool and its definition, arguments);
+    the registry makes and checks it. ``until`` is in seconds since 1970, None for no end. ``by`` says who approved."""
+
+    call_id: str
+    digest: str = ""
+    until: float | None = None
+    agent: str = ""
+    by: str = ""
+
+
 class Model(Protocol):
     """Anything that can take the next decision.
 
@@ -251,7 +263,7 @@ class Run:
     answer: str | None = None
     pending: tuple[ToolCall, ...] = ()
     awaiting: tuple[str, ...] = ()
-    approved: tuple[str, ...] = ()
+    approved: tuple[Approval, ...] = ()
     decided: tuple[ToolResult, ...] = ()
     question: str | None = None
     error: str | None = None

@@ -7,13 +7,15 @@ and the program decides what happens with them.
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, overload
 
 from agentkit._docstring import read_docstring
+from agentkit._jsonsafe import canonical
 from agentkit._schema import Validate, arguments_of, unwrap
 from agentkit._strict import strict_form
 from agentkit.errors import DefinitionError
@@ -34,6 +36,8 @@ class Tool:
         approval: whether a person must approve each call (by default for dangerous tools only).
         timeout: seconds until the registry gives up waiting, or None.
         blocking: False promises that a plain function is quick, so an async run may call it in its own thread.
+        rule: the business rule, or None: a plain function of the same arguments that raises `ToolError` to refuse a call that
+            is well formed but not allowed. It runs before anything is reserved or done.
     """
 
     name: str
@@ -45,6 +49,13 @@ class Tool:
     approval: bool = False
     timeout: float | None = None
     blocking: bool = True
+    rule: Callable[..., Any] | None = None
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """16 digits that change when the name, the description, the schema or the permission does (SHA-256)."""
+        parts = [self.name, self.description, self.parameters, self.permission, self.approval]
+        return hashlib.sha256(canonical(parts).encode("utf-8")).hexdigest()[:16]
 
     @functools.cached_property
     def spec(self) -> ToolSpec:
@@ -81,11 +92,8 @@ class Tool:
         """A tool made from a method in a class body is bound like the method itself."""
         if instance is None:
             return self
-        function = types.MethodType(self.function, instance)
-        return Tool(
-            self.name, self.description, self.parameters, function, self.validate,
-            self.permission, self.approval, self.timeout, self.blocking,
-        )  # fmt: skip
+        rule = types.MethodType(self.rule, instance) if inspect.isfunction(self.rule) else self.rule
+        return replace(self, function=types.MethodType(self.function, instance), rule=rule)
 
     def __repr__(self) -> str:
         flag = ", approval" if self.approval else ""
@@ -103,6 +111,7 @@ def tool(
     approval: bool | None = None,
     timeout: float | None = None,
     blocking: bool | None = None,
+    rule: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -114,6 +123,7 @@ def tool(
     approval: bool | None = None,
     timeout: float | None = None,
     blocking: bool | None = None,
+    rule: Callable[..., Any] | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function, as ``@tool`` or ``@tool(permission="write", timeout=2.0)``.
 
@@ -128,10 +138,10 @@ def tool(
     if function is None:
         options: dict[str, Any] = {
             "name": name, "description": description, "permission": permission,
-            "approval": approval, "timeout": timeout, "blocking": blocking,
+            "approval": approval, "timeout": timeout, "blocking": blocking, "rule": rule,
         }  # fmt: skip
         return lambda found: _make(found, **options)
-    return _make(function, name, description, permission, approval, timeout, blocking)
+    return _make(function, name, description, permission, approval, timeout, blocking, rule)
 
 
 def _make(
@@ -142,6 +152,7 @@ def _make(
     approval: bool | None = None,
     timeout: float | None = None,
     blocking: bool | None = None,
+    rule: Callable[..., Any] | None = None,
 ) -> Tool:
     if isinstance(function, Tool):
         old = function
@@ -150,10 +161,11 @@ def _make(
             approval = old.approval
         permission, timeout = permission or old.permission, timeout or old.timeout
         blocking, function = old.blocking if blocking is None else blocking, old.function
+        rule = rule or old.rule
     permission = permission or "read"
     if not callable(function):
         raise DefinitionError(f"A tool is made from a function, not from a value of type {type(function).__name__}.")
-    _check_options(permission, timeout)
+    _check_options(permission, timeout, rule)
     target, _ = unwrap(function)
     own = getattr(target, "__name__", "")
     name = (type(function).__name__ if own == "__call__" else own) if name is None else name
@@ -171,11 +183,15 @@ def _make(
         if key in parameters["properties"]:
             parameters["properties"][key].setdefault("description", words)
     approval = permission == "dangerous" if approval is None else approval
-    return Tool(name, text, parameters, function, validate, permission, approval, timeout, blocking is not False)
+    return Tool(name, text, parameters, function, validate, permission, approval, timeout, blocking is not False, rule)
 
 
-def _check_options(permission: str, timeout: float | None) -> None:
+def _check_options(permission: str, timeout: float | None, rule: Any) -> None:
     if permission not in ("read", "write", "dangerous"):
         raise DefinitionError(f'permission is "read", "write" or "dangerous", not {permission!r}.')
     if timeout is not None and not timeout > 0:
         raise DefinitionError(f"timeout is a number of seconds greater than 0, not {timeout!r}.")
+    if rule is not None and (not callable(rule) or inspect.iscoroutinefunction(rule)):
+        raise DefinitionError(
+            "rule is a plain function that takes the tool's arguments and raises ToolError to refuse."
+        )

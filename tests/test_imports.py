@@ -20,7 +20,7 @@ FOLDERS = frozenset(p.name for p in PACKAGE.iterdir() if p.is_dir() and (p / "__
 # A model of one's own is made of the core, but exercises need a brain to try things with and a world to try them in.
 ALLOWED = {"checks": {"models", "worlds"}}
 LIGHT = frozenset(
-    "errors messages tools registry memory loop _arguments _docstring _drivers _jsonsafe _ledger _log _redact _replies "
+    "errors messages tools registry memory loop _approvals _arguments _docstring _door _drivers _jsonsafe _ledger _log _permits _records _redact _replies "
     "_running _schema _strict _tasks _value _wire".split()
 )
 PUBLIC = set(

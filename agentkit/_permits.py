@@ -1,0 +1,98 @@
+"""Who may do what: the permissions of a registry, the policy of a task, and what a person has agreed to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agentkit._approvals import Grant, digest_of, holds
+from agentkit.messages import Approval
+
+if TYPE_CHECKING:
+    from agentkit._door import Passage
+    from agentkit.tools import Tool
+
+
+class PolicyProtocol(Protocol):
+    """What one task may do, beyond the permissions of the registry. It may also have ``offers(tool) -> bool``."""
+
+    def verdict(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, str]:
+        """``"allow"``, ``"ask"`` (a person has to agree) or ``"deny"``, and the reason."""
+        ...
+
+
+@dataclass(slots=True)
+class Permits:
+    """What the stages *permission* and *approval* ask.
+
+    ``trusted`` holds the fingerprint of each tool that somebody has looked at; empty means that nobody keeps such a list.
+    """
+
+    permissions: frozenset[str]
+    policy: PolicyProtocol | None
+    clock: Callable[[], float]
+    seconds: float
+    secret: bytes
+    grants: list[Grant] = field(default_factory=list)
+    trusted: dict[str, str] = field(default_factory=dict)
+
+    def narrowed(self, policy: PolicyProtocol) -> Permits:
+        """These permits under one more policy."""
+        return replace(self, policy=policy if self.policy is None else _Both((self.policy, policy)))
+
+    def offers(self, tool: Tool) -> bool:
+        """Whether the model is told about this tool: not when the policy allows it under no circumstances."""
+        return _offers(self.policy, tool)
+
+    def verdict(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, str]:
+        return ("allow", "") if self.policy is None else self.policy.verdict(tool, arguments)
+
+    def changed(self, tool: Tool) -> bool:
+        """Whether this is another definition than the one that was agreed to."""
+        return bool(self.trusted) and self.trusted.get(tool.name) != tool.fingerprint
+
+    def asks(self, passage: Passage) -> str | None:
+        """None when nobody has to be asked about this call; else the reason for the reader, which may be an empty text."""
+        if self.changed(passage.tool):
+            return " Its definition is new or has changed since it was agreed to."
+        if passage.verdict == "ask":
+            return f" {passage.why}".rstrip()
+        return "" if passage.tool.approval else None
+
+    def granted(self, passage: Passage) -> bool:
+        """Whether an approval or a standing grant covers exactly this call now."""
+        approval, now = passage.approved, self.clock()
+        if isinstance(approval, Approval) and holds(approval, self.digest(passage, approval.agent), now):
+            return True
+        if self.changed(passage.tool):
+            return False  # what was granted was the other definition
+        return any(grant.covers(passage.tool.name, passage.arguments, passage.run_id, now) for grant in self.grants)
+
+    def approval(self, passage: Passage, agent: str, by: str) -> Approval:
+        """A yes to this call as it stands."""
+        until = self.clock() + self.seconds
+        return Approval(passage.call.id, self.digest(passage, agent), until, agent, by)
+
+    def digest(self, passage: Passage, agent: str) -> str:
+        tool = passage.tool
+        return digest_of(passage.run_id, agent, tool.name, tool.fingerprint, passage.arguments, self.secret)
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """Several policies at once: the strictest word counts."""
+
+    policies: Collection[PolicyProtocol]
+
+    def verdict(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, str]:
+        found = [policy.verdict(tool, arguments) for policy in self.policies]
+        return max(found, key=lambda each: {"allow": 0, "ask": 1}.get(each[0], 2))
+
+    def offers(self, tool: Tool) -> bool:
+        return all(_offers(policy, tool) for policy in self.policies)
+
+
+def _offers(policy: Any, tool: Tool) -> bool:
+    offers = getattr(policy, "offers", None)
+    return offers is None or bool(offers(tool))
