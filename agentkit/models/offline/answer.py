@@ -11,7 +11,7 @@ from agentkit.models.offline.language import split_name, words_of
 from agentkit.models.offline.lexicon import lexicon, stem
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.phrases import say
-from agentkit.models.offline.plan import Plan
+from agentkit.models.offline.planned import Plan
 from agentkit.models.offline.schema import Parameter, ToolView
 
 MOST = 12  # values of one observation that are told

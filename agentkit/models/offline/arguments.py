@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from agentkit.models.offline.arithmetic import OPERAND
 from agentkit.models.offline.choices import flag, pick
 from agentkit.models.offline.freetext import free_text
 from agentkit.models.offline.known import (
@@ -25,8 +26,9 @@ from agentkit.models.offline.known import (
     pools,
 )
 from agentkit.models.offline.language import words_of
-from agentkit.models.offline.needs import Need
+from agentkit.models.offline.needs import Need, operation_of
 from agentkit.models.offline.observed import named_value
+from agentkit.models.offline.operand import filled, operand
 from agentkit.models.offline.quantities import date_of, number, sort_dates
 from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.values import Value
@@ -100,11 +102,15 @@ def _enum(parameter: Parameter, need: Need, known: Known) -> tuple[Any, str] | N
 
 def _typed(parameter: Parameter, need: Need, known: Known, filling: Filling) -> tuple[Any, str] | None:
     """A value of a kind that can be recognised by its form: a code, a pattern, an address, SQL, arithmetic."""
+    if parameter.shape == "expression" and (whole := _combined(need)) is not None:
+        return whole, GOAL
     accept = _acceptor(parameter)
     places = pools(need, known)[: None if parameter.required else 1]
     near = first_fitting(parameter, places, accept, filling)
     if near is not None or not parameter.required:
         return near
+    if parameter.shape == "expression" and (waiting := operation_of(need)) is not None:
+        return _with_operand(waiting, need, known)
     if parameter.shape in ("pattern", "code"):
         token = _token(parameter, need, known)
         if token is not None:
@@ -114,6 +120,26 @@ def _typed(parameter: Parameter, need: Need, known: Known, filling: Filling) -> 
         if seen is not None:
             return seen
     return first_fitting(parameter, far_pools(need, known), accept, filling)
+
+
+def _combined(need: Need) -> str | None:
+    """ "20% of 30, plus 5": what is complete, with the operations that follow it in the same clause."""
+    whole = [value for value in need.values if value.kind == "expression"]
+    after = [value for value in need.values if value.kind == "operation" and whole and value.start >= whole[0].end]
+    if len(whole) != 1 or not after:
+        return None
+    text = str(whole[0].value)
+    for value in after:
+        text = str(value.value).replace(OPERAND, f"({text})")
+    return text
+
+
+def _with_operand(expression: str, need: Need, known: Known) -> tuple[Any, str] | None:
+    """An operation of which one number was observed: "multiply it by 20" after 4096 was found is ``4096 * 20``."""
+    words = [word for each in (need, *known.reading.needs) for word in each.words]
+    spoken = frozenset(part for word in words for part in (word.stem, *word.concepts))
+    found = operand((*reversed(known.own), *known.before), spoken)
+    return (filled(expression, found[0]), found[1]) if found is not None else None
 
 
 def _acceptor(parameter: Parameter) -> Callable[[Value], Any]:

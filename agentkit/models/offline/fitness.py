@@ -10,7 +10,7 @@ from typing import Any
 from agentkit.models.offline.known import Filling
 from agentkit.models.offline.language import Word, split_name, words_of
 from agentkit.models.offline.lexicon import lexicon, stem
-from agentkit.models.offline.needs import Need
+from agentkit.models.offline.needs import Need, operation_of
 from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.scoring import Match, Profile, profile_of
 
@@ -49,8 +49,8 @@ def gives(profile: Profile, parameter: Parameter) -> bool:
 
 def lacks(match: Match, need: Need, filling: Filling) -> float:
     """What a tool loses because required values are missing."""
-    if not filling.missing:
-        return 0.0
+    if not filling.missing or (match.tool.calculates and operation_of(need) is not None):
+        return 0.0  # "multiply it by 20" waits for an observation
     loss = WRITTEN if any(each.shape in ("sql", "expression") for each in filling.missing) else MISSING
     stated = match.covered[len(need.words) :]
     return loss + (OTHER if stated and not any(stated) else 0.0)

@@ -8,9 +8,10 @@ from typing import Any
 from agentkit.models.offline import names as naming
 from agentkit.models.offline.known import ANSWER, GOAL, Filling, Known, accept_scalar, far_pools, first_fitting, hints
 from agentkit.models.offline.language import words_of
-from agentkit.models.offline.needs import Need, Reading
+from agentkit.models.offline.needs import Need, Reading, refers_back
 from agentkit.models.offline.observed import named_value
 from agentkit.models.offline.schema import Parameter, ToolView
+from agentkit.models.offline.topics import topic
 from agentkit.models.offline.values import Value
 
 
@@ -26,7 +27,7 @@ def free_text(
     if labelled is not None and (not parameter.required or parameter.shape != "text"):
         filling.used.add(labelled[1:])
         return labelled[0], GOAL
-    found = _from_wording(parameter, tool, need, text, filling)
+    found = _from_wording(parameter, tool, need, known, filling)
     if found is not None:
         return found, GOAL
     if not parameter.required:
@@ -86,7 +87,8 @@ def _may_quote(value: Value, parameter: Parameter) -> bool:
     return value.kind == "quoted"
 
 
-def _from_wording(parameter: Parameter, tool: ToolView, need: Need, text: str, filling: Filling) -> Any:
+def _from_wording(parameter: Parameter, tool: ToolView, need: Need, known: Known, filling: Filling) -> Any:
+    text = known.reading.text
     if parameter.shape == "any":
         plain = next((v for v in need.values if (v.start, v.end) not in filling.used and v.kind != "expression"), None)
         if plain is not None:
@@ -96,11 +98,21 @@ def _from_wording(parameter: Parameter, tool: ToolView, need: Need, text: str, f
         return None
     if parameter.shape in ("entity", "any"):
         return _entity(parameter, tool, need, text, filling)
-    reader = naming.topic if parameter.shape == "query" else naming.passage
-    piece = reader(need, text, tool, filling.used)
+    if parameter.shape == "query":
+        piece = topic(need, text, tool, filling.used, _background(need, known))
+    else:
+        piece = naming.passage(need, text, tool, filling.used)
     if piece is None and parameter.shape == "query":
         return _entity(parameter, tool, need, text, filling)
     return piece[0] if piece else None
+
+
+def _background(need: Need, known: Known) -> Need | None:
+    """What "it" stands for: the clause before, or the last need of the goal before."""
+    if need.background is not None or not refers_back(need):
+        return need.background
+    before = known.earlier[-1].needs if known.earlier and need is known.reading.needs[0] else ()
+    return before[-1] if before else None
 
 
 def _entity(parameter: Parameter, tool: ToolView, need: Need, text: str, filling: Filling) -> Any:

@@ -20,7 +20,8 @@ class Known:
     """Everything that arguments may be taken from.
 
     ``reading`` is the goal; ``answers`` are the user's later answers; ``earlier`` are the goals before; ``own`` are the
-    observations of this need, ``others`` all others.
+    observations of this need, ``others`` all others. ``before`` are the observations that "it" and "that number" may mean,
+    newest first: those of the needs before this one, or of earlier goals. It is empty while they are not there yet.
     """
 
     reading: Reading
@@ -28,6 +29,7 @@ class Known:
     earlier: tuple[Reading, ...] = ()
     own: tuple[Observation, ...] = ()
     others: tuple[Observation, ...] = ()
+    before: tuple[Observation, ...] = ()
 
 
 @dataclass(slots=True)

@@ -160,6 +160,8 @@ def _korean_words(token: str, start: int) -> list[Word]:
 
 def _korean_name(piece: str, start: int) -> list[Word]:
     name = strip_particles(piece)
+    if is_ending(name):  # "바이트인가요", "모호하면": what stands before the ending may tell the topic
+        name = strip_particles(_ROOT_END.sub("", piece))
     if len(name) < 2 or name in lexicon().words["stop_ko"] or is_ending(name):
         return []
     return [Word(name, name, (), start, start + len(name), known=False)]
@@ -168,6 +170,11 @@ def _korean_name(piece: str, start: int) -> list[Word]:
 _VERB_END = Pattern(
     r"(?:나요|까요|인가요|가요|니까|습니다|입니다|이에요|예요|해요|돼요|되요|세요|주세요|십시오|어요|아요|네요|군요|지요|죠|줘|줄래|"
     r"해라|하라|한다|된다|이다|하고|되고|있고|하면|되면|하는|되는|인지|는지|할지|을지|려고|니다|드려|할래|을까|ㄹ까|싶어|주라|있어|없어|였어|했어|됐어|왔어|갔어|했지|됐지|인가|일까|할까|된거|한거|왔나|갔나|됐나|했나)$"
+)
+
+
+_ROOT_END = Pattern(
+    r"(?:인가요|인지요?|입니까|입니다|이에요|예요|하면|하나요|한가요|할까요|합니까|합니다|해요|하는지|한지|할지|하려면|하려고|됩니까|되나요|되는지|되면)$"
 )
 
 

@@ -21,8 +21,10 @@ from agentkit.messages import (
 )
 from agentkit.models.offline import answer, thoughts
 from agentkit.models.offline.history import History, read_history
+from agentkit.models.offline.needs import operation_of
 from agentkit.models.offline.phrases import say
-from agentkit.models.offline.plan import Plan, Planned, Planner
+from agentkit.models.offline.plan import Planner
+from agentkit.models.offline.planned import Plan, Planned
 from agentkit.models.offline.schema import ToolView, view_of
 
 MOST_RESULTS = 40  # results of one goal after which the model answers with what it has
@@ -99,7 +101,11 @@ def _decide(
         )  # what follows from observations was not chosen by scores
         return CallTools(thoughts.calling(plans, calls, language), asked), lead.scores if chosen else ()
     for plan in plans:
-        if plan.missing is not None and (decision := _ask(history, plan, plans, rules)) is not None:
+        if (
+            plan.missing is not None
+            and not _waited(plan, plans)
+            and (decision := _ask(history, plan, plans, rules)) is not None
+        ):
             return decision, plan.scores
     scores = plans[0].scores if plans and not any(plan.fits for plan in plans) else ()
     return _answer(history, views, plans, rules), scores
@@ -117,6 +123,11 @@ def _ready(plans: list[Plan]) -> list[Planned]:
         if any(call.tool.acts for call in fresh):
             acting |= set(plan.need.codes) or {""}
     return calls
+
+
+def _waited(plan: Plan, plans: list[Plan]) -> bool:
+    """Whether a need's arithmetic waited for what earlier needs would find: asking the user for it would be no help."""
+    return plan is not plans[0] and operation_of(plan.need) is not None
 
 
 def _ask(history: History, plan: Plan, plans: list[Plan], rules: tuple[Rule, ...]) -> Decision | None:
@@ -147,7 +158,10 @@ def _answer(history: History, views: tuple[ToolView, ...], plans: list[Plan], ru
     texts: list[str] = []
     why: list[str] = []
     for plan in plans:
-        if plan.missing is not None:
+        if plan.missing is not None and _waited(plan, plans):
+            texts.append(say(language, "no_number", need=plan.need.text[:200]))
+            why += _lacking(plan, language)
+        elif plan.missing is not None:
             names = ", ".join(parameter.name for parameter in plan.missing[1])
             texts.append(say(language, "still_missing", what=names))
             why += _lacking(plan, language)

@@ -1,4 +1,4 @@
-"""Free text for a parameter: names ("Seoul"), search topics and passages, taken from the wording of a clause."""
+"""Free text for a parameter: names ("Seoul") and passages, taken from the wording of a clause."""
 
 from __future__ import annotations
 
@@ -13,21 +13,14 @@ from agentkit.models.offline.lexicon import lexicon, stem
 from agentkit.models.offline.needs import Need
 from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.scoring import profile_of
+from agentkit.models.offline.topics import text_end, trimmed
 from agentkit.models.offline.values import HOLE
 
 _TOKEN = Pattern(rf"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_&'’.-]*[A-Za-zÀ-ɏ0-9_]|[A-Za-zÀ-ɏ]|[가-힣]+|{HOLE}+|[^\s\w]")
 _PREPOSITIONS = frozenset("in for of at about on near by with from to into named called is as regarding".split())
 _FROM = frozenset("from source origin base start sender out".split())
 _TO = frozenset("to into in target destination dest recipient end as".split())
-_TOPICS = (
-    Pattern(r"\b(?:about|regarding|concerning|related to|on the topic of|on)\s+(.+)$", re.IGNORECASE),
-    Pattern(r"\b(?:for|of|with)\s+(.+)$", re.IGNORECASE),
-)
 _TOGETHER = Pattern(r"\s*(?:,|&|/|와|과|랑|이랑|하고|및|,?\s*\b(?:and|or)\b|그리고|\s)*\s*(?:the\s+)?")
-_KO_TOPIC = Pattern(r"(.+?)(?:에 대해서?|에 대한|에 관한|에 관해서?|관련)(?:\s|된|$)")
-_LATER = Pattern(
-    r"\s+(?:please|for me|from|since|in|before|after|published|written|with|sorted|within)\s*[,.?!]*$", re.IGNORECASE
-)
 _INSIDE = Pattern(
     r"(?:.*\b(?:in|of|is|says?)\s+)(?:the\s+(?:word|text|sentence|phrase|string)s?\s+)?(.+)$", re.IGNORECASE
 )
@@ -182,59 +175,15 @@ def explicit(parameter: Parameter, text: str) -> tuple[str, int, int] | None:
     return (match.group(1), match.start(1), match.end(1)) if match and len(parameter.name) > 1 else None
 
 
-def topic(need: Need, text: str, tool: ToolView, used: set[tuple[int, int]]) -> tuple[str, int, int] | None:
-    """What to search for: the words after "about" or "for", else the words that the tool does not explain."""
-    start, end = need.start, _end(need, used)
-    part = text[start:end]
-    cut = _cut(part)
-    match = _KO_TOPIC.search(part) or _TOPICS[0].search(cut) or _TOPICS[1].search(cut)
-    if match and match.group(1).strip(" .?!"):
-        return _trimmed(text, start + match.start(1), start + match.end(1))
-    names = [name for name in names_in(need, tool) if (name.start, name.end) not in used and name.end <= end]
-    if names:
-        return _trimmed(text, names[0].start, names[-1].end)
-    return None
-
-
 def passage(need: Need, text: str, tool: ToolView, used: set[tuple[int, int]]) -> tuple[str, int, int] | None:
     """The text that a tool is to work on: after a colon (to the end of the goal), after "in", or after the verb."""
     colon = text.find(":", need.start)
     if 0 <= colon < need.start + len(need.masked) and text[colon + 1 :].strip():
-        return _trimmed(text, colon + 1, len(text), keep=True)
-    start, end = need.start, _end(need, used)
+        return trimmed(text, colon + 1, len(text), keep=True)
+    start, end = need.start, text_end(need, used)
     if re.match(r"\s*(?:how|what|which|count|is|are|do|does|can)\b", need.masked, re.IGNORECASE):
         match = _INSIDE.match(text[start:end].rstrip(" ?.!"))
-        return _trimmed(text, start + match.start(1), start + match.end(1), articles=True) if match else None
+        return trimmed(text, start + match.start(1), start + match.end(1), articles=True) if match else None
     covered = [word for word in need.words if word.stem in profile_of(tool).stems or _verb(word.text.lower())]
     begin = covered[0].end if covered else start
-    return _trimmed(text, begin, end, articles=True) if begin < end else None
-
-
-def _end(need: Need, used: set[tuple[int, int]]) -> int:
-    """Where free text stops: before the preposition of a piece that another parameter has already taken."""
-    end = need.start + len(need.masked)
-    for start, _ in used:
-        if need.start < start < end:
-            before = need.masked[: start - need.start].rstrip()
-            lead = re.search(r"\b(?:in|into|to|from|since|for|as|with|by)$", before, re.IGNORECASE)
-            if before.strip():
-                end = need.start + (lead.start() if lead else len(before))
-    return end
-
-
-def _cut(part: str) -> str:
-    while match := _LATER.search(part):
-        part = part[: match.start()]
-    return part
-
-
-def _trimmed(
-    text: str, start: int, end: int, keep: bool = False, articles: bool = False
-) -> tuple[str, int, int] | None:
-    lead = re.match(
-        r"[\s:,]*" if keep or articles else r"[\s:,]*(?:(?:the|a|an|some|any|me)\s+)?", text[start:end], re.IGNORECASE
-    )
-    start += lead.end() if lead else 0
-    piece = text[start:end].rstrip(" \n\t" if keep else " \n\t?.!,;")
-    piece = re.sub(r"\s+please$", "", piece, flags=re.IGNORECASE).strip("\"'“”‘’`")
-    return (piece, start, start + len(piece)) if piece and HOLE not in piece else None
+    return trimmed(text, begin, end, articles=True) if begin < end else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agentkit.facts import Language
+from agentkit.models.offline.clauses import clause_spans
 from agentkit.models.offline.language import Word, language_of, shortened, words_of
 from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.lexicon import lexicon
@@ -14,25 +15,6 @@ from agentkit.models.offline.mood import Mood, mood_of
 from agentkit.models.offline.values import HOLE, Value, read_values
 
 _LIMIT = 8  # needs that are followed; a longer list of wishes is cut, and the answer says so
-_SENTENCE = Pattern(r"[.?!…。？！]+[\"'”’)]*(?=\s|$|[가-힣])|\n+|;")
-_OPENERS = frozenset("what where when who which why how whether if".split())
-_HELPERS = frozenset("can could will would is are was were do does did has have should may".split())
-_SUBJECTS = frozenset("i you it they we he she the my our this that there a an its their order not".split())
-_REQUESTS = frozenset(
-    "please tell show give find look check explain list calculate compute convert translate count".split()
-)
-_DETERMINERS = frozenset("a an the it them my this that all".split())
-_FILLERS = frozenset("then also finally please just".split())
-_JOIN = Pattern(r"(?:,?\s+|,)(and|then|but|also|so|or|plus)\s+|,\s*", re.IGNORECASE)
-_PAIR = Pattern(r"\s+and\s+|,\s+|(?<=[가-힣])(?:이랑|랑|와|과|하고)\s+", re.IGNORECASE)
-_AFTER = Pattern(rf"[A-Za-z']+|{HOLE}+")
-_KOREAN_SPLIT = Pattern(
-    rf"(?<=[있없되이주하었았했됐왔갔샀났봤줬지시내꾸려보가])(?<!{HOLE}하)고,?\s+(?!싶|있|계|나서|나면|해요)"
-    r"|(?<=[는은인한된]데)(?<!싶은데),?\s+|(?:^|\s)(?:그리고|그러고|또한|그다음|그 다음에?|그런 다음|그럼)\s+"
-    r"|(?<=[는은할될인]지)(?:,|와|랑|하고)?\s+(?=\S.*지)"
-)
-# "On the staging copy, …" only says where; it belongs to the clause that follows.
-_SETTING = Pattern(r"\W*(?:on|in|at|with|under|during|as of)\s+(?:[\w'-]+\s*){1,5}", re.IGNORECASE)
 # "Can I return it and get the money back": what is joined to a question about a possibility is a part of the question.
 _POSSIBLE = Pattern(
     rf"\bwhether\b|\bpossible\b|\b(?:can|could|may|might|should)\s+(?:i|we|it|they|this|that|my|the|order|{HOLE}+)",
@@ -48,6 +30,17 @@ _GENERAL = Pattern(
 )
 _PRONOUN = Pattern(r"\b(?:can|could|is|was|will|may|does|has)\s+(?:it|this|that|they)\b", re.IGNORECASE)
 _REFERS = Pattern(r"\b(?:it|its|this|that|them|they|their|i|i'm|my|me|same|one|ones|these|those|here)\b", re.IGNORECASE)
+# "that" also joins ("the methods that are safe"), so it counts only where it stands for a thing.
+_BACK = Pattern(
+    r"\b(?:it|its|them|they|their|these|those)\b|\b(?:does|do|is|was|about|for|of|with|on|to|from|explain)\s+(?:this|that)\b"
+    r"|(?<![가-힣])(?:그것|이것|그거|이거|거기)",
+    re.IGNORECASE,
+)
+# "12 times 250, how much is that?" asks once.
+_SO_MUCH = Pattern(
+    r"\W*(?:and\s+|so\s+)?(?:how much|what)\s+(?:is|does|would|will)\s+(?:that|it|this)(?:\s+(?:make|be|come to|equal))?\W*",
+    re.IGNORECASE,
+)
 _SPECIFIC = Pattern(
     r"\b(?:my|this|that|our)\s+((?:last\s|latest\s|recent\s|new\s|old\s)?[a-z]+)(?!\s+(?:history|list|policy|rules?))",
     re.IGNORECASE,
@@ -67,6 +60,7 @@ class Need:
         words: the words that carry meaning. values: what its own clause states.
         inherited: values of other clauses that it refers to ("it", "my order").
         specific: it speaks of a particular thing ("my order", "this parcel").
+        background: the clause before it, when it speaks of "it" or "them".
     """
 
     text: str
@@ -77,6 +71,7 @@ class Need:
     specific: frozenset[str] = frozenset()
     start: int = 0
     masked: str = ""
+    background: Need | None = None
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -103,6 +98,18 @@ class Reading:
         return _codes(self.values)
 
 
+def operation_of(need: Need) -> str | None:
+    """The arithmetic of a need that waits for a number ("multiply it by 20"), when it states none that is complete."""
+    if any(value.kind == "expression" for value in need.values):
+        return None
+    return next((str(value.value) for value in need.values if value.kind == "operation"), None)
+
+
+def refers_back(need: Need) -> bool:
+    """Whether a clause speaks of a thing that was named before it: "it", "them", "what does that mean"."""
+    return bool(_BACK.search(need.masked))
+
+
 def _codes(values: tuple[Value, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(value.value) for value in values if value.kind == "code"))
 
@@ -113,77 +120,13 @@ def read(text: str) -> Reading:
     text = shortened(text)
     masked, values = read_values(text)
     language = language_of(masked)
-    spans = [part for span in _spans(masked) for part in _shared(masked, span, values)]
-    clauses = [_clause(text, masked, start, end, values) for start, end in spans]
+    clauses = [_clause(text, masked, start, end, values) for start, end in clause_spans(masked, values)]
     clauses = [clause for clause in clauses if clause.words or clause.values]
+    clauses = [clause for n, clause in enumerate(clauses) if not (n and _repeats(clause, clauses[n - 1]))]
     clauses = _settled(_asked_together(clauses, masked))
     needs = [need for need in _linked(clauses) if need.mood != "fact"]
     needs = [need for need in needs if need.words or need.values] or needs
     return Reading(language, tuple(needs[:_LIMIT]), values, text, len(needs) > _LIMIT)
-
-
-def _spans(masked: str) -> list[tuple[int, int]]:
-    """Where each clause begins and ends: first sentences, then clauses joined by "and", "then", "그리고" and so on."""
-    spans, start = [], 0
-    for match in [*_SENTENCE.finditer(masked), None]:
-        end = match.end() if match else len(masked)
-        place = start
-        for cut in sorted(_cuts(masked, start, end)):
-            if _SETTING.fullmatch(masked[place : cut[0]]):
-                continue
-            if masked[place : cut[0]].strip():
-                spans.append((place, cut[0]))
-            place = cut[1]
-        if masked[place:end].strip():
-            spans.append((place, end))
-        start = end
-    return spans[:64]
-
-
-def _cuts(masked: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Where a clause may begin: after "and", "then", "but" or a comma, when what follows looks like a clause."""
-    cuts = []
-    for match in _JOIN.finditer(masked, start, end):
-        tokens = [
-            (each.group(), each.start()) for each in _AFTER.finditer(masked, match.end(), min(end, match.end() + 60))
-        ]
-        while tokens and tokens[0][0].lower() in _FILLERS:
-            tokens.pop(0)
-        if tokens and _begins([token for token, _ in tokens[:3]], bool(match.group(1))):
-            cuts.append((match.start(), tokens[0][1]))
-    return cuts + [match.span() for match in _KOREAN_SPLIT.finditer(masked, start, end)]
-
-
-def _shared(masked: str, span: tuple[int, int], values: tuple[Value, ...]) -> list[tuple[int, int]]:
-    """Cut "the place of A101 and the state of A108" in two: each part has a code and words of its own."""
-    start, end = span
-    codes = [value for value in values if value.kind == "code" and start <= value.start < end]
-    for joint in _PAIR.finditer(masked, start, end) if len(codes) > 1 else ():
-        left, right = masked[start : joint.start()], masked[joint.end() : end]
-        told = any(code.start < joint.start() for code in codes) and any(code.start >= joint.end() for code in codes)
-        if told and _tells(left) and _tells(right):
-            return [(start, joint.start()), *_shared(masked, (joint.end(), end), values)]
-    return [span]
-
-
-def _tells(part: str) -> bool:
-    """Whether a part says what is wanted, and not only of which orders or for comparison."""
-    known = [word for word in words_of(part) if word.known and not {"compare", "between"} & set(word.concepts)]
-    return any("order" not in word.concepts for word in known)
-
-
-def _begins(tokens: list[str], joined: bool) -> bool:
-    """Whether words begin a clause: a question word, "can it", "tell me", a verb; "order" only in "and order the …"."""
-    words, first = lexicon().words, tokens[0].lower()
-    second = tokens[1] if len(tokens) > 1 else ""
-    if first in _OPENERS or first in _REQUESTS or first in ("i", "i'd", "i'm", "you", "let's"):
-        return True
-    if first in _HELPERS:
-        return second[:1].isupper() or second.startswith(HOLE) or second.lower() in _SUBJECTS
-    if first in words["noun_verbs"]:
-        thing = second.lower() in _DETERMINERS or second.startswith(HOLE)
-        return joined and (thing or (second.lower() == "order" and tokens[-1].startswith(HOLE)))
-    return bool(second) and (first in words["reading"] or first in words["acting"])
 
 
 def _clause(text: str, masked: str, start: int, end: int, values: tuple[Value, ...]) -> Need:
@@ -199,6 +142,11 @@ def _clause(text: str, masked: str, start: int, end: int, values: tuple[Value, .
     if own and all(value.kind == "date" for value in own) and all("date" in word.concepts for word in words):
         mood = "ask" if "?" in part else "fact"  # "Today's date: 2026-10-13"
     return Need(text[start:end].strip(" ,\n"), mood, words, own, specific=things, start=start, masked=part)
+
+
+def _repeats(clause: Need, before: Need) -> bool:
+    """Whether a clause only asks for the result of the arithmetic before it."""
+    return any(value.kind == "expression" for value in before.values) and bool(_SO_MUCH.fullmatch(clause.masked))
 
 
 def _asked_together(clauses: list[Need], masked: str) -> list[Need]:
@@ -260,6 +208,8 @@ def _linked(clauses: list[Need]) -> list[Need]:
             clause = replace(clause, values=bare.values)
         if linked and linked[-1].mood == "fact" and clause.mood == "ask" and not any(each.codes for each in clauses):
             clause = _about_it(clause, linked[-1])
+        if linked and refers_back(clause):
+            clause = replace(clause, background=linked[-1])
         linked.append(clause)
     return linked
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -13,6 +13,7 @@ from agentkit.models.offline.lazy import Pattern
 from agentkit.models.offline.schema import Parameter
 
 _ISO = Pattern(r"^\d{4}-\d{2}-\d{2}")
+_SCORES = frozenset(("score", "relevance", "similarity"))
 _DATE_KEY = Pattern(r"(?:_on|_at|date|day|_until|_since|time)$", re.IGNORECASE)
 
 
@@ -110,12 +111,21 @@ def named_value(
             continue
         chosen = [each for score, each in fitting if score == best]
         values = {str(each.value): each.value for each in chosen}
-        if len(values) > 1:
+        if len(values) > 1 and ranked(found):
+            # A list that is sorted by how well each row fits has its answer in front.
+            values = {str(each.value): each.value for each in chosen[:1]}
+        elif len(values) > 1:
             rows = {each.row for each in found if _mentions(each.value, hints)}
             values = {str(each.value): each.value for each in chosen if each.row in rows}
         if len(values) == 1:
             return next(iter(values.values())), observation.tool
     return None
+
+
+def ranked(found: Sequence[Field]) -> bool:
+    """Whether the rows of a list are in the order of a score of their own, best first."""
+    scores = [each.value for each in found if each.row >= 0 and each.key.lower() in _SCORES]
+    return bool(scores) and all(isinstance(each, int | float) for each in scores) and scores == sorted(scores)[::-1]
 
 
 def _mentions(value: Any, hints: frozenset[str]) -> bool:

@@ -35,6 +35,10 @@ _PHRASES: dict[str, tuple[str, str]] = {
     "still_missing": (
         "I cannot go on, because I still do not know this: {what}.", "다음을 알 수 없어서 계속할 수 없습니다: {what}."
     ),
+    "no_number": (
+        "I could not calculate \"{need}\", because the number for it was not found.",
+        "\"{need}\": 필요한 수를 찾지 못해서 계산하지 못했습니다.",
+    ),
     "cut": ("I looked at the first {count} requests only.", "처음 {count}개의 요청만 처리했습니다."),
     "rule_failed": ("the rule {rule} failed with {error}", "규칙 {rule} 실행 중 오류 {error}"),
     "t_need": ("Need: \"{need}\" ({mood}).", "필요: \"{need}\" ({mood})."),

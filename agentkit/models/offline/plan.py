@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from agentkit.messages import ToolScore
 from agentkit.models.offline.arguments import fill
 from agentkit.models.offline.fitness import (
     ACTION,
@@ -29,50 +27,14 @@ from agentkit.models.offline.fitness import (
     takes_several,
     variants,
 )
-from agentkit.models.offline.history import History, Outcome, call_key
+from agentkit.models.offline.history import History, Outcome
 from agentkit.models.offline.known import Filling, Known
-from agentkit.models.offline.needs import Need
+from agentkit.models.offline.needs import Need, operation_of
+from agentkit.models.offline.observed import Observation
+from agentkit.models.offline.planned import Plan, Planned
 from agentkit.models.offline.repair import another_try, may_try_another
 from agentkit.models.offline.schema import Parameter, ToolView
 from agentkit.models.offline.scoring import Match, matches, profile_of, tool_scores
-
-
-@dataclass(slots=True)
-class Planned:
-    """One call that a need takes, with its outcome when it has one. ``why`` is first, more, helper, followup or instead."""
-
-    tool: ToolView
-    filling: Filling
-    arguments: dict[str, Any]
-    why: str
-    outcome: Outcome | None = None
-    tries: int = 1
-
-    @property
-    def key(self) -> str:
-        return call_key(self.tool.name, self.arguments)
-
-
-@dataclass(slots=True)
-class Plan:
-    """What one need takes. ``missing`` holds required values that are stated nowhere, with the tool that wants them."""
-
-    need: Need
-    scores: tuple[ToolScore, ...] = ()
-    calls: list[Planned] = field(default_factory=list)
-    missing: tuple[ToolView, tuple[Parameter, ...]] | None = None
-
-    @property
-    def ready(self) -> list[Planned]:
-        return [call for call in self.calls if call.outcome is None]
-
-    @property
-    def outcomes(self) -> list[Outcome]:
-        return [call.outcome for call in self.calls if call.outcome is not None]
-
-    @property
-    def fits(self) -> bool:
-        return bool(self.calls) or self.missing is not None
 
 
 @dataclass(slots=True)
@@ -84,11 +46,17 @@ class Planner:
     temperature: float
     leftover: list[Outcome] = field(default_factory=list)
     dates_matter: Callable[[Plan], bool] = lambda plan: True
-    _knowns: dict[frozenset[str], Known] = field(default_factory=dict)
+    done: list[Plan] = field(default_factory=list)
+    _knowns: dict[tuple[frozenset[str], int], Known] = field(default_factory=dict)
     _fillings: dict[tuple[ToolView, Need, Known], Filling] = field(default_factory=dict)
 
     def plan(self, need: Need) -> list[Plan]:
-        """The plans of a need: one for each code that it names when it names several of one kind."""
+        """The plans of a need, after those of the needs before it: one for each code when it names several of one kind."""
+        plans = self._plans(need)
+        self.done += plans
+        return plans
+
+    def _plans(self, need: Need) -> list[Plan]:
         if not need.words and need.codes:
             need = self._continued(need)
         codes = need.codes
@@ -111,7 +79,8 @@ class Planner:
         if first is None:
             return plan
         self._take(plan, first.tool, "first")
-        if not first.tool.acts:
+        waiting = first.tool.calculates and operation_of(need) is not None
+        if not first.tool.acts and not waiting:
             self._more(plan, found, first)
             self._specific(plan, found)
         if plan.missing is None:
@@ -123,12 +92,21 @@ class Planner:
         """What arguments may be taken from: first what this need has observed, then everything else."""
         history = self.history
         mine = frozenset(call.outcome.key for call in plan.calls if call.outcome is not None) if plan else frozenset()
-        if mine not in self._knowns:
+        if (mine, len(self.done)) not in self._knowns:
             seen = [outcome for outcome in history.outcomes if outcome.ok]
             own = tuple(outcome.observation for outcome in seen if outcome.key in mine)
             others = tuple(outcome.observation for outcome in seen if outcome.key not in mine)
-            self._knowns[mine] = Known(history.reading, history.answers, history.earlier, own, others)
-        return self._knowns[mine]
+            known = Known(history.reading, history.answers, history.earlier, own, others, self._before())
+            self._knowns[mine, len(self.done)] = known
+        return self._knowns[mine, len(self.done)]
+
+    def _before(self) -> tuple[Observation, ...]:
+        """What "it" may mean in this need, newest first."""
+        if any(plan.ready for plan in self.done):
+            return ()
+        told = [outcome for plan in self.done for outcome in plan.outcomes]
+        told = told or [outcome for outcome in self.history.outcomes if not outcome.current]
+        return tuple(outcome.observation for outcome in reversed(told) if outcome.ok)
 
     def _fill(self, tool: ToolView, need: Need, plan: Plan | None) -> Filling:
         """`fill`, remembered for this decision."""
@@ -163,7 +141,7 @@ class Planner:
                 if filling.missing and added and plan.ready:
                     return True
         if filling.missing:
-            if ask:
+            if ask and not self._searched(plan):
                 plan.missing = (tool, self._to_ask(filling.missing))
             return False
         for arguments in variants(tool, filling):
@@ -178,6 +156,8 @@ class Planner:
         wanted = [each for each in filling.missing if each.shape != "enum"]
         if not wanted or len(wanted) < len(filling.missing):
             return None
+        if operation_of(plan.need) is not None and not self.done:
+            return self._finder(plan, tool)
         hints = [word for word in plan.need.words if not word.known]
         for other in self.tools:
             if other.acts or other.name == tool.name:
@@ -188,6 +168,15 @@ class Planner:
                 if not attempt.missing and (attempt.sources or hints):
                     return other
         return None
+
+    def _finder(self, plan: Plan, tool: ToolView) -> ToolView | None:
+        """A tool that looks for any topic may find the number that "multiply the size of one page by 20" speaks of."""
+        fitting = [other for other in self.tools if other.takes_topics and other.name != tool.name]
+        return next((other for other in fitting if not self._fill(other, plan.need, plan).missing), None)
+
+    def _searched(self, plan: Plan) -> bool:
+        """Whether a search was made for the missing value: what it brought (or that it brought nothing) is the answer then."""
+        return any(call.why == "helper" and call.tool.takes_topics and call.outcome is not None for call in plan.calls)
 
     def _to_ask(self, missing: list[Parameter]) -> tuple[Parameter, ...]:
         """The values to ask for: not those that a tool will bring once the code is known."""

@@ -72,6 +72,16 @@ class ToolView:
     def required(self) -> tuple[Parameter, ...]:
         return tuple(each for each in self.parameters if each.required)
 
+    @property
+    def takes_topics(self) -> bool:
+        """Whether the tool looks for any topic: it only reads, and a search text is all that it demands."""
+        return not self.acts and [each.shape for each in self.required] == ["query"]
+
+    @property
+    def calculates(self) -> bool:
+        """Whether the tool takes arithmetic that is written out."""
+        return any(each.shape == "expression" and each.required for each in self.parameters)
+
 
 _views: dict[str, ToolView] = {}
 

@@ -23,11 +23,14 @@ from agentkit.models.offline.values import Value
 NAME, FIRST, LATER, PARAMETER, CHOICE, DETAIL = 1.0, 0.9, 0.65, 0.6, 0.8, 0.4
 CONCEPT, MISSPELT = 0.85, 0.8
 VALUE = 0.8
+WAITING = 1.6  # "multiply the size of a page by 20" is about multiplying, though most of its words tell what
+OPEN = 0.5  # how well a tool that searches for any topic covers a word of a question that it does not have itself
 UNKNOWN = 0.3  # a word that no tool knows makes a need vaguer, but not as much as a known word makes it clear
 _DETAIL = Pattern(
     r":\s|,\s(?:each with|with|including|such as|for example|e\.g\.)\s", re.IGNORECASE
 )  # what follows is detail
 _LABELS = frozenset(("id", "cod", "number", "no", "key", "nam", "ref"))
+_ARITHMETIC = ("calculate", "add", "subtract", "multiply", "divide", "percent", "square", "root", "power")
 _NOT_FOR = Pattern(
     r"\b(?:do not|don't|not for|never|instead of|rather than|cannot|except)\b|말고|아니라|쓰지 마", re.IGNORECASE
 )
@@ -63,7 +66,10 @@ class Match:
 
 @lru_cache(maxsize=512)
 def profile_of(tool: ToolView) -> Profile:
-    """The words of a tool. A word counts most in the name, then at the beginning of the description."""
+    """The words of a tool. A word counts most in the name, then at the beginning of the description.
+
+    A tool that takes an expression can do all arithmetic, whether its text lists the kinds or not.
+    """
     stems: dict[str, float] = {}
     concepts: dict[str, float] = {}
 
@@ -88,6 +94,8 @@ def profile_of(tool: ToolView) -> Profile:
         add(parameter.description, DETAIL)
         for choice in parameter.choices:
             add(split_name(str(choice)), CHOICE)
+    if tool.calculates:
+        concepts |= {concept: max(FIRST, concepts.get(concept, 0.0)) for concept in _ARITHMETIC}
     return Profile(stems, concepts)
 
 
@@ -102,11 +110,13 @@ def matches(need: Need, tools: tuple[ToolView, ...]) -> tuple[Match, ...]:
     weights = [
         _importance(word, need) * (rarity[place] if rarity[place] else UNKNOWN) for place, word in enumerate(need.words)
     ]
-    stated = _kinds(need)
-    weights += [VALUE] * len(stated)
+    stated = [each for each in _kinds(need) if each.kind != "operation" or any(tool.calculates for tool in tools)]
+    weights += [WAITING if value.kind == "operation" else VALUE for value in stated]
     total = sum(weights)
     found = []
     for tool, row in zip(tools, table, strict=True):
+        if tool.takes_topics and need.mood == "ask":
+            row = [max(cover, OPEN) for cover in row]
         covered = (*row, *(_value_fit(value, tool) for value in stated))
         gained = sum(weight * cover for weight, cover in zip(weights, covered, strict=True))
         found.append(Match(tool, gained / total if total else 0.0, covered, tuple(weights)))
@@ -127,6 +137,8 @@ def _importance(word: Word, need: Need) -> float:
         return 0.25
     if word.stem in ("how_many", "how_long"):
         return 0.4  # what is counted says more: "how many orders", "how many days"
+    if any(value.kind == "expression" and value.start <= word.start < value.end for value in need.values):
+        return 0.25  # "two plus two" counts as a value
     # In "the word 'hello'" the noun only introduces the text.
     return 0.25 if any(value.kind == "quoted" and 0 < value.start - word.end <= 2 for value in need.values) else 1.0
 
@@ -156,7 +168,7 @@ def _kinds(need: Need) -> list[Value]:
     for value in need.values:
         if value.kind == "quoted" or value.kind not in kinds:
             kinds.setdefault(value.kind, value)
-    if "expression" in kinds:
+    if "expression" in kinds or "operation" in kinds:
         kinds.pop("number", None)
     if "code" not in kinds and need.codes:
         kinds["code"] = next(value for value in need.inherited if value.kind == "code")
@@ -190,10 +202,12 @@ def fit(value: Value, parameter: Parameter) -> float:
         return 1.0 if any(parameter.pattern.search(form) for form in (text, text.upper(), text.lower())) else 0.0
     good = {
         "code": ("code",), "date": ("date",), "number": ("integer", "number"), "email": ("email",), "url": ("url",),
-        "sql": ("sql",), "expression": ("expression",), "quoted": ("text", "query", "entity"),
+        "sql": ("sql",), "expression": ("expression",), "operation": ("expression",), "quoted": ("text", "query", "entity"),
     }[value.kind]  # fmt: skip
     if shape in good:
         return 1.0 if parameter.required else 0.6
+    if value.kind == "operation":
+        return 0.0
     if value.kind == "expression" and shape in ("integer", "number"):
         return 0.7
     if value.kind == "code" and shape in ("entity", "query", "any"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentkit.facts import Language
 from agentkit.messages import ToolScore
 from agentkit.models.offline.phrases import say
-from agentkit.models.offline.plan import Plan, Planned
+from agentkit.models.offline.planned import Plan, Planned
 
 CLOSE = 0.15  # two probabilities that are nearer than this are a hesitation
 

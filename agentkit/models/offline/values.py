@@ -11,9 +11,10 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from agentkit.models.offline.arithmetic import read_operations
 from agentkit.models.offline.lazy import Pattern
 
-Kind: TypeAlias = Literal["code", "date", "number", "quoted", "sql", "email", "url", "expression"]
+Kind: TypeAlias = Literal["code", "date", "number", "quoted", "sql", "email", "url", "expression", "operation"]
 
 HOLE = "\ufffc"  # stands where a value was taken out of the text
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -55,6 +56,8 @@ _DATE = Pattern(
 )
 _CODE = Pattern(r"(?<![A-Za-z0-9_])[A-Za-z]{1,8}[-_]?\d+[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*(?![A-Za-z0-9_])")
 _EXPRESSION = Pattern(rf"{_TERM}(?:\s*(?:{_OPERATOR})\s*{_TERM})+", re.IGNORECASE)
+_WENT_ON = Pattern(rf"(?:\s*(?:{_OPERATOR})\s*{_TERM})+", re.IGNORECASE)
+_LED = Pattern(rf"(?:{_TERM}\s*(?:{_OPERATOR})\s*)+(?:the\s+)?$", re.IGNORECASE)
 _PLAIN = Pattern(rf"(?<![\w.,-])-?(?:{_NUMBER})(?![A-Za-z_\d])|(?<=[$€£₩#])(?:{_NUMBER})|(?<=[가-힣])(?:{_NUMBER})")
 _TEN_THOUSANDS = {"천": 1_000, "만": 10_000, "십만": 100_000, "백만": 1_000_000, "억": 100_000_000}
 _SIGNS = {
@@ -66,6 +69,13 @@ _NUMBER_WORDS = {
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
 _NUMBER_WORD = Pattern(r"(?<!\w)(?:" + "|".join(_NUMBER_WORDS) + r")(?!\w)", re.IGNORECASE)
+
+_WORDS = "|".join(_NUMBER_WORDS)
+# "two plus three"; with signs between them such words are no arithmetic ("one - two days").
+_SPOKEN = Pattern(
+    rf"(?<!\w)(?:{_WORDS})(?:\s+(?:plus|minus|times|multiplied by|divided by)\s+(?:{_WORDS}|{_NUMBER}))+(?!\w)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +100,8 @@ def read_values(text: str) -> tuple[str, tuple[Value, ...]]:
     if _DIGIT.search(text):
         text = _take_dates(text, found)
         text = _take(text, _CODE, "code", found)
-        for match in _EXPRESSION.finditer(text):
-            found.append(Value("expression", _signs(match.group().strip()), match.start(), match.end()))
+    _take_arithmetic(text, found)
+    if _DIGIT.search(text):
         text = _take_numbers(text, found)
     text = _take_number_words(text, found)
     return text, tuple(sorted(found, key=lambda value: (value.start, -value.end)))
@@ -157,6 +167,40 @@ def _take_dates(text: str, found: list[Value]) -> str:
         found.append(Value("date", iso, match.start(), match.end()))
         text = _hole(text, match.start(), match.end())
     return text
+
+
+def _take_arithmetic(text: str, found: list[Value]) -> None:
+    """Arithmetic in signs and in words. The text keeps it, because its numbers may be meant one by one."""
+    written = [
+        Value("expression", _signs(match.group().strip()), match.start(), match.end())
+        for match in _EXPRESSION.finditer(text)
+    ]
+    written += [
+        Value("expression", _signs(_NUMBER_WORD.compiled.sub(_digits, match.group())), match.start(), match.end())
+        for match in _SPOKEN.finditer(text)
+    ]
+    for complete, expression, start, end in read_operations(text):
+        start, end, expression = _continued(text, start, end, expression) if complete else (start, end, expression)
+        inside = [each for each in written if each.start < end and start < each.end]
+        if any(each.end - each.start >= end - start for each in inside):
+            continue
+        written = [each for each in written if each not in inside]
+        written.append(Value("expression" if complete else "operation", expression, start, end))
+    found += written
+
+
+def _digits(word: re.Match[str]) -> str:
+    return str(_NUMBER_WORDS[word.group().lower()])
+
+
+def _continued(text: str, start: int, end: int, expression: str) -> tuple[int, int, str]:
+    """ "7 squared plus 1" goes on after the words, and "3 + the square root of 16" begins before them."""
+    before, after = _LED.search(text[:start]), _WENT_ON.match(text, end)
+    if before is None and after is None:
+        return start, end, expression
+    head = _signs(before.group().replace("the", "")) if before else ""
+    tail = _signs(after.group()) if after else ""
+    return before.start() if before else start, after.end() if after else end, f"{head}({expression}){tail}".strip()
 
 
 def _take_numbers(text: str, found: list[Value]) -> str:
