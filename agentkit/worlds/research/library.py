@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final, TypeAlias
 from pydantic import Field
 
 from agentkit.errors import ToolError
+from agentkit.safety import calculate as value_of
 from agentkit.tools import Tool, tool
 from agentkit.worlds import Toolbox
-from agentkit.worlds.research.calculator import value_of
 from agentkit.worlds.research.search import documents, index
 
 LONGEST_QUERY: Final = 200

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentkit.errors import ToolError
+from agentkit.safety import calculate as value_of
 from agentkit.worlds import ExpectedCall
-from agentkit.worlds.research.calculator import value_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

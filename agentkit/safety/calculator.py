@@ -31,7 +31,7 @@ _SIGNS: Final = {"×": "*", "·": "*", "÷": "/", "−": "-", "^": "**"}
 _HINT: Final = "Write numbers, + - * / // % **, brackets, and sqrt, abs, round, min or max."
 
 
-def value_of(expression: str) -> int | float:
+def calculate(expression: str) -> int | float:
     """The value of an arithmetic expression, with 12 significant digits; a whole number is an int.
 
     Raises:
