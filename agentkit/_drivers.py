@@ -46,13 +46,26 @@ class Stream(Iterator[TextDelta | Step]):
         self._log = log
         self._events = drive(agent, log, loop, streaming=True)
         self._run: Run | None = None
+        self._pieces: dict[int, list[str]] = {}
 
     def __next__(self) -> TextDelta | Step:
         try:
-            return next(self._events)
+            event = next(self._events)
         except StopIteration as stop:
             self._run = stop.value or self._run
             raise StopIteration from None
+        if isinstance(event, TextDelta) and isinstance(event.text, str) and event.text:
+            self._pieces.setdefault(len(self._log.steps) + 1, []).append(event.text)
+        return event
+
+    @property
+    def pieces(self) -> dict[int, tuple[str, ...]]:
+        """For each step number the words of the model in the pieces in which they came.
+
+        A step without words (the model only called tools, or does not stream) is not there. A number beyond the steps of
+        the run belongs to a reply that broke off.
+        """
+        return {number: tuple(words) for number, words in self._pieces.items()}
 
     @property
     def run(self) -> Run:

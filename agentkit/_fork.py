@@ -27,7 +27,7 @@ def fork(run: Run, number: int, observations: Mapping[str, Any], arguments: Mapp
     calls = tuple(with_arguments(c, arguments[c.id]) if c.id in arguments else c for c in step.calls)
     asked = run.messages[step.seen]
     if arguments:
-        asked = replace(asked, calls=calls, provider=None)
+        asked = replace(asked, calls=calls)
     kept = {result.call_id: result for result in step.results}
     results = []
     for call in calls:

@@ -248,7 +248,7 @@ class Log:
         place = self._last_assistant()
         old = self.messages[place]
         calls = tuple(with_arguments(c, arguments) if c.id == call.id else c for c in old.calls)
-        message = replace(old, calls=calls, provider=None)
+        message = replace(old, calls=calls)  # what the provider needs back stays; the wire takes the new arguments
         self.messages[place] = message
         self._positions.clear()
         if self.steps:

@@ -1,4 +1,4 @@
-"""The command line: ``agentkit ask``, ``lab``, ``reset``, ``update``, ``progress``.
+"""The command line: ``agentkit ask``, ``lab``, ``endpoint``, ``reset``, ``update``, ``progress``.
 
 Exit codes: 0 the goal was answered or the command is done; 1 it did not work, and a sentence says why; 2 the command
 was written wrongly; 3 the run waits for a person; 130 interrupted.
@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING
 from agentkit.errors import AgentkitError
 
 if TYPE_CHECKING:
+    from agentkit._drivers import Stream
     from agentkit.course.copies import Update
     from agentkit.loop import Agent
     from agentkit.messages import Run, ToolCall
 
 DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 3, 130
+TOKEN = "AGENTKIT_ENDPOINT_TOKEN"
+"""The variable with the token of an endpoint: what stands on a command line can be read by others on the machine."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,42 +63,31 @@ def _ask(options: argparse.Namespace) -> int:
 
 
 def _watch(agent: Agent, goal: str) -> Run:
-    """Print each step as it comes, ask a person where the run needs one, and print how it ended."""
-    from agentkit.messages import Step
-    from agentkit.show import end_lines, step_text
+    """Print words and steps as they come, ask a person where the run needs one, and print how it ended."""
+    from agentkit._terminal import Printer
 
-    shown = 0
-    stream = agent.stream(goal)
-    for event in stream:
-        if isinstance(event, Step):
-            print(step_text(event), flush=True)
-            shown = event.number
-    run = stream.run
-    while run.status == "paused" and (resumed := _resume(agent, run)) is not None:
-        run = resumed
-        # A step that still waits for a verdict is printed when its observations are there.
-        complete = [step for step in run.steps if step.number > shown and len(step.results) == len(step.calls)]
-        for step in complete:
-            print(step_text(step), flush=True)
-            shown = step.number
-    print("\n".join(f"{label}: {text}" for label, text in end_lines(run)))
+    printer = Printer(sys.stdout)
+    run = printer.follow(agent.stream(goal))
+    while run.status == "paused" and (stream := _resume(agent, run)) is not None:
+        run = printer.follow(stream)
+    printer.end(run)
     return run
 
 
-def _resume(agent: Agent, run: Run) -> Run | None:
+def _resume(agent: Agent, run: Run) -> Stream | None:
     """Ask the person at the terminal and go on; None when the run has to stay paused."""
     from agentkit.messages import AskUser
 
     if run.stop_reason == "needs_approval":
         waiting = [call for call in run.pending if call.id in run.awaiting]
-        return agent.resume(run, approvals={call.id: _approved(call) for call in waiting})
+        return agent.resume_stream(run, approvals={call.id: _approved(call) for call in waiting})
     if not (run.steps and isinstance(run.steps[-1].decision, AskUser)):
         print(
             "This model leaves each decision to you, which needs a notebook: run `agentkit lab` and open notebook 05."
         )
         return None
     answer = _typed(f"{run.question}\n> ")
-    return agent.resume(run, answer=answer) if answer else None
+    return agent.resume_stream(run, answer=answer) if answer else None
 
 
 def _approved(call: ToolCall) -> bool:
@@ -130,6 +122,16 @@ def _lab(options: argparse.Namespace) -> int:
     if done != type(done)():
         print(_update_text(done))
     return open_lab(course, options.more)
+
+
+def _endpoint(options: argparse.Namespace) -> int:
+    from agentkit.endpoint import run_endpoint
+    from agentkit.models.base import get_model
+    from agentkit.worlds import orders
+
+    token = options.token or os.environ.get(TOKEN, "").strip() or None
+    run_endpoint(get_model(options.model, rules=orders.rules), options.host, options.port, token)
+    return DONE
 
 
 def _reset(options: argparse.Namespace) -> int:
@@ -180,6 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     ask.set_defaults(run=_ask)
     lab = commands.add_parser("lab", help="open JupyterLab at your copy of the first notebook")
     lab.set_defaults(run=_lab)
+    _add_endpoint(commands.add_parser("endpoint", help="serve a model to programs made for OpenAI or Anthropic"))
     reset = commands.add_parser("reset", help="a fresh copy of one notebook; the old one is kept beside it")
     reset.add_argument("notebook", help="its number or name, for example 05")
     reset.set_defaults(run=_reset)
@@ -188,6 +191,21 @@ def _parser() -> argparse.ArgumentParser:
     progress = commands.add_parser("progress", help="how far you are with the exercises")
     progress.set_defaults(run=_progress)
     return parser
+
+
+def _add_endpoint(endpoint: argparse.ArgumentParser) -> None:
+    endpoint.add_argument("--model", metavar="NAME", help="which model answers (default: AGENTKIT_MODEL, else offline)")
+    endpoint.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
+    endpoint.add_argument("--port", type=_port, default=8400, help="the port (default: 8400; 0 takes a free one)")
+    endpoint.add_argument("--token", help=f"the key that a client must send (or the variable {TOKEN})")
+    endpoint.set_defaults(run=_endpoint)
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise ValueError(text)
+    return number
 
 
 def _use_utf8() -> None:

@@ -206,6 +206,18 @@ class Agent:
         log = self._continue(run, answer, approvals, decision)
         return finish(self, log, think_act_observe(self, log))
 
+    def resume_stream(
+        self,
+        run: Run,
+        *,
+        answer: str | None = None,
+        approvals: Mapping[str, Verdict] | None = None,
+        decision: Decision | None = None,
+    ) -> Stream:
+        """Like `resume`, as a stream. Of the steps that the run had, only one that waited for results comes again."""
+        log = self._continue(run, answer, approvals, decision)
+        return Stream(self, log, think_act_observe(self, log))
+
     async def aresume(
         self,
         run: Run,

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from agentkit._compare import Laid, faces, lay
+from agentkit._deltas import deltas
+from agentkit._pieces import pieces
 from agentkit._source import source
 from agentkit._tables import bars, table
 from agentkit._text import MARK, TABLE, Shown, cell, escape, hanging, json_text, one_line, rows_html, shown
+from agentkit._wire_face import wire
 from agentkit.messages import AskUser, CallTools, FinalAnswer, Message, Run, Step, ToolCall, ToolResult
 
 __all__ = [
-    "Shown", "bars", "call_text", "calls_text", "compare", "compared", "end_lines", "message_lines", "messages_html",
-    "messages_text", "result_text", "role_text", "run_html", "run_text", "source", "step_html", "step_lines",
-    "step_text", "table",
+    "Shown", "bars", "call_text", "calls_text", "compare", "compared", "deltas", "end_lines", "message_lines",
+    "messages_html", "messages_text", "pieces", "result_text", "role_text", "run_html", "run_text", "source", "step_html",
+    "step_lines", "step_text", "table", "wire",
 ]  # fmt: skip
 
 FIRST_STEPS, LAST_STEPS = 30, 10

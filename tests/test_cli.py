@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _streaming import Streaming
 
 from agentkit import cli
 from agentkit.course.copies import update
@@ -97,6 +98,49 @@ def test_ask_prints_each_step_before_the_next_is_decided(
     assert "Step 1" in seen[1] and "Observation" in seen[1]
 
 
+def test_ask_prints_the_words_of_a_streaming_model_as_they_come(
+    monkeypatch: pytest.MonkeyPatch, typist: Typist, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str] = []
+
+    class Watching(Streaming):
+        def stream(self, messages, tools):  # type: ignore[no-untyped-def]
+            for item in super().stream(messages, tools):
+                seen.append(capsys.readouterr().out)
+                yield item
+
+    model = Watching([CallTools("Pay it back.", (REFUND,)), FinalAnswer("", "Paid it back.")])
+    monkeypatch.setattr("agentkit.models.base.get_model", lambda name=None, rules=(): model)
+    typist("y")
+    assert cli.main(["ask", "Refund A100"]) == 0
+    seen.append(capsys.readouterr().out)
+    assert seen[:5] == ["", "Step 1\n  Words: Pay ", "it ", "back.", ""], "each word before the next one is asked for"
+    assert seen[5].startswith("\nThe agent wants to run: refund_order")
+    assert "  Thought: (the words above)\n  Action: refund_order" in seen[5]
+    assert seen[6:8] == ["Step 2\n  Words: Paid ", "it "], "also after the run was resumed"
+    assert "".join(seen).count("Paid it back.") == 1
+
+
+def test_endpoint_serves_the_chosen_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[tuple[str, object, object, object]] = []
+
+    def run_endpoint(model: object, host: object, port: object, token: object) -> None:
+        served.append((type(model).__name__, host, port, token))
+
+    endpoint = pytest.importorskip("agentkit.endpoint", reason="the endpoint needs starlette and uvicorn")
+    monkeypatch.setattr(endpoint, "run_endpoint", run_endpoint)
+    monkeypatch.delenv(cli.TOKEN, raising=False)
+    assert cli.main(["endpoint"]) == 0
+    assert cli.main(["endpoint", "--model", "offline", "--host", "0.0.0.0", "--port", "0", "--token", "t"]) == 0
+    monkeypatch.setenv(cli.TOKEN, "from the environment")
+    assert cli.main(["endpoint", "--port", "9000"]) == 0
+    assert served == [
+        ("OfflineModel", "127.0.0.1", 8400, None),
+        ("OfflineModel", "0.0.0.0", 0, "t"),
+        ("OfflineModel", "127.0.0.1", 9000, "from the environment"),
+    ]
+
+
 def test_a_refund_is_run_only_after_a_person_says_yes(
     script: Script, typist: Typist, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,7 +210,18 @@ def test_what_is_wrong_becomes_a_sentence(capsys: pytest.CaptureFixture[str]) ->
     assert "The goal is empty." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["ask"], ["ask", "x", "--speed"], ["dance"], ["update", "05"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["ask"],
+        ["ask", "x", "--speed"],
+        ["dance"],
+        ["update", "05"],
+        ["endpoint", "--port", "70000"],
+        ["endpoint", "--port", "x"],
+    ],
+)
 def test_a_wrong_command_is_refused_with_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.main(arguments)

@@ -32,7 +32,7 @@ from agentkit.messages import (
 HOSTILE = "<script>alert(1)</script><img src=x onerror=\"alert('2')\">&amp;"
 ALLOWED = {
     "table": {"style"}, "tr": set(), "td": {"style"}, "th": {"style"}, "div": {"style"}, "b": set(), "i": set(),
-    "details": {"open"}, "summary": set(), "br": set(), "pre": {"style"}, "span": set(),
+    "details": {"open"}, "summary": set(), "br": set(), "pre": {"style"}, "span": {"style"},
 }  # fmt: skip
 
 

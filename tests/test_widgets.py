@@ -7,10 +7,12 @@ import enum
 import html
 import re
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
 import ipywidgets as widgets
 import pytest
+from _streaming import ANSWER, LOOK, Streaming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _instances as all_widgets
@@ -44,6 +46,8 @@ from agentkit.widgets import (
     memory_window,
     player,
     registry_explorer,
+    watch,
+    wire_inspector,
 )  # fmt: skip
 from agentkit.widgets.form import MISSING, FormError, form
 
@@ -107,6 +111,13 @@ def inside(widget: Any, kind: type) -> list[Any]:
     return found
 
 
+def exchange(system: str) -> Any:
+    message = {"role": "assistant", "content": HOSTILE}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": HOSTILE}]
+    return SimpleNamespace(service="chat", request={"messages": messages}, response=answer)
+
+
 def panels() -> dict[str, Callable[[], Any]]:
     run, waiting = finished(), scripted(look(), pay(3)).run("Refund A100?")
     human = Agent(HumanModel(), [lookup, refund], ids=lambda: "r")
@@ -120,6 +131,8 @@ def panels() -> dict[str, Callable[[], Any]]:
         "empty registry": lambda: registry_explorer(Registry()),
         "be_the_model": lambda: be_the_model(human, "Refund A100?"),
         "approval_panel": lambda: approval_panel(scripted(look(), pay(3)), waiting),
+        "watch": lambda: watch(Agent(Streaming([LOOK, ANSWER]), [lookup]).stream("Refund A100?")),
+        "wire_inspector": lambda: wire_inspector(exchange(HOSTILE), exchange("fine")),
         "ask_box": lambda: ask_box(scripted(FinalAnswer("", "Yes."))),
     }
 

@@ -6,19 +6,21 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from strategies import act, agent, answer, call, histories, profile
+from strategies import TOOLS, call, python
 
 from agentkit import (
     Message,
+    Tool,
     ToolCall,
     ToolResult,
+    ToolSpec,
     anthropic_problems,
-    from_openai,
     openai_problems,
     to_anthropic,
     to_openai,
 )
+from agentkit import _wire as wire
+from agentkit._wire import tool_form
 from agentkit.messages import ErrorDetail
 
 Wire = dict[str, Any]
@@ -100,7 +102,7 @@ ANTHROPIC_BAD: dict[str, tuple[list[Wire], str]] = {
     "half answered": ([user(), uses("a", "b"), results("a", after=[TEXT])], "'b'"),
     "answered by text": ([user(), uses("a"), user()], "0 tool_result"),
     "answered twice": ([user(), uses("a"), results("a", "a")], "2 tool_result"),
-    "answered too late": ([user(), uses("a"), user(), results("a")], "'a'"),
+    "answered too late": ([user(), uses("a"), user(), results("a")], "before a tool_result for 'a'"),
     "a result of nobody": ([user(), uses("a"), results("a", "z")], "'z'"),
     "starts with a result": ([results("a")], "did not ask for"),
     "text before a result": ([user(), uses("a"), results("a", before=[TEXT])], "before a tool_result"),
@@ -226,32 +228,37 @@ class TestToAnthropic:
         assert turns[1]["content"] == blocks and turns[1]["content"] is not blocks
 
 
-class TestFromOpenai:
-    def test_roles_ids_and_texts(self) -> None:
-        wire = [{"role": "developer", "content": "s"}, user([{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b"}]),
-                said("c1", "c2", text="hm", arguments='{"q": 1}'), told("c1"), told("c2"), said(text="done")]  # fmt: skip
-        ours = from_openai(wire)
-        assert [m.role for m in ours] == ["system", "user", "assistant", "tool", "tool", "assistant"]
-        assert ours[1].text == "ab" and ours[2].calls[1] == ToolCall("look", '{"q": 1}', "c2")
-        assert ours[3].result == ToolResult("c1", "look", "1")
-        assert openai_problems(to_openai(ours)) == [] == anthropic_problems(to_anthropic(ours)[1])
-
-    @profile(100)
-    @given(histories())
-    def test_ours_to_wire_and_back(self, history: tuple[Message, ...]) -> None:
-        wire = to_openai(history)
-        back = from_openai(wire)
-        assert [(m.role, m.text) for m in back] == [(m.role, m.text) for m in history]
-        assert [c.id for m in back for c in m.calls] == [c.id for m in history for c in m.calls]
-        again = to_openai(back)
-        assert [skeleton(m) for m in again] == [skeleton(m) for m in wire] and openai_problems(again) == []
-
-    def test_a_run_continues_from_a_foreign_history(self) -> None:
-        history = from_openai([user("one"), said("c1"), told("c1"), said(text="done")])
-        run = agent(act(call("look", key="a")), answer()).run("two", history=history)
-        assert run.status == "done" and [c.id for m in run.messages for c in m.calls] == ["c1", "call_2"]
+# --- tools -----------------------------------------------------------------------------------------------------------
 
 
-def skeleton(message: Wire) -> tuple[Any, ...]:
-    content = None if message["role"] == "tool" else message["content"]
-    return message["role"], content, json.dumps(message.get("tool_calls")), message.get("tool_call_id")
+class TestToolForm:
+    @pytest.mark.parametrize("form", ["chat", "responses", "anthropic"])
+    @pytest.mark.parametrize("made", TOOLS, ids=lambda made: made.name)
+    def test_a_tool_and_its_specification_have_the_same_form(self, made: Tool, form: Any) -> None:
+        assert tool_form(made.spec, form) == tool_form(made, form)
+
+    def test_strict_only_where_there_is_a_strict_form(self) -> None:
+        free = ToolSpec("free", "Free.", {"type": "object", "properties": {"m": {"type": "object"}}})
+        bounded = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}
+        assert (
+            tool_form(free, "chat")["function"]["strict"] is False and tool_form(free, "responses")["strict"] is False
+        )
+        assert "strict" not in tool_form(free, "anthropic")
+        assert tool_form(ToolSpec("b", "B.", bounded), "chat")["function"]["strict"] is True
+        assert tool_form(ToolSpec("b", "B.", bounded), "anthropic") == {
+            "name": "b",
+            "description": "B.",
+            "input_schema": bounded,
+        }
+
+    def test_a_specification_does_not_know_what_a_tool_may_do(self) -> None:
+        assert "annotations" in tool_form(TOOLS[0], "mcp") and "annotations" not in tool_form(TOOLS[0].spec, "mcp")
+
+
+def test_the_forms_are_loaded_when_they_are_asked_for() -> None:
+    code = "import sys, agentkit._wire as w; a = sorted(m for m in sys.modules if '_wire_' in m); w.to_openai([]); print(a, len(w.__all__))"
+    assert python(code).split()[0] == "[]"
+    for name in wire.__all__:
+        assert getattr(wire, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'to_nobody'"):
+        _ = wire.to_nobody

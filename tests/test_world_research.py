@@ -12,8 +12,9 @@ import pytest
 from agentkit.errors import ToolError
 from agentkit.messages import ToolCall, ToolResult
 from agentkit.registry import Registry
+from agentkit.safety import calculate as value_of
+from agentkit.safety.calculator import LONGEST
 from agentkit.worlds import research
-from agentkit.worlds.research.calculator import LONGEST, value_of
 from agentkit.worlds.research.make_data import build
 from agentkit.worlds.research.search import DATA, Document, Index
 from agentkit.worlds.research.words import terms_of

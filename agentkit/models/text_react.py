@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from agentkit._arguments import unfenced
 from agentkit._jsonsafe import dumps, json_safe
 from agentkit.errors import ReplyError
-from agentkit.messages import AskUser, CallTools, FinalAnswer, Run, ToolCall, ToolSpec
+from agentkit.messages import AskUser, CallTools, FinalAnswer, Message, Reply, Run, ToolCall, ToolSpec
 
 FORMAT = "Write 'Thought: …', then either 'Action: tool name' and 'Action Input: {…}', or 'Final Answer: …'."
 
@@ -23,6 +23,19 @@ _LABEL = re.compile(
     r"[ \t]*(?:\*\*)?[ \t]*:[ \t]*(?:\*\*)?",
     re.IGNORECASE | re.MULTILINE,
 )
+INSTRUCTIONS = """Answer the question. Use a tool for everything that you do not know. Write in this form, and nothing else:
+
+Thought: what you know, and what you need next
+Action: the name of one tool
+Action Input: its input, one JSON object
+
+Then stop; the observation is given to you. When you know the answer, write:
+
+Thought: I know the answer.
+Final Answer: the answer"""
+STOP = ("\nObservation:",)
+MOST_REPEATED = 1000  # characters of a reply in the wrong form that are shown to the model again
+
 _BRACKETS = re.compile(r"([\w.\-/]+)\s*\[(.*)\]", re.DOTALL)
 _NOTHING = re.compile(r"(none|n/?a|null|no action|nothing)\b", re.IGNORECASE)
 
@@ -47,6 +60,85 @@ def render_react(run: Run) -> str:
             case _:
                 pass
     return "\n".join(lines)
+
+
+def react_prompt(messages: Sequence[Message], tools: Sequence[ToolSpec], instructions: str = INSTRUCTIONS) -> str:
+    """A history and the tools as one text that ends where the model has to go on, after ``Thought:``."""
+    results = {message.result.call_id: message.result for message in messages if message.result is not None}
+    system = [message.text for message in messages if message.role == "system" and message.text]
+    blocks = [*system, instructions, _tool_text(tools)]
+    lines: list[str] = []
+    labels = {"goal": "Question", "answer": "Answer of the user", "note": "Note"}
+    for message in messages:
+        if message.role == "user":
+            lines.append(f"{labels[message.kind]}: {message.text}")
+        elif message.role == "assistant":
+            if message.calls and message.text:
+                lines.append(f"Thought: {message.text}")
+            elif message.text:
+                lines.append(f"Final Answer: {message.text}")
+            for call in message.calls:
+                text = call.arguments if isinstance(call.arguments, str) else dumps(json_safe(call.arguments))
+                lines += [f"Action: {call.name}", f"Action Input: {text}"]
+                if call.id in results:
+                    lines.append(f"Observation: {results[call.id].content}")
+    return "\n\n".join([*blocks, "\n".join([*lines, "Thought:"])])
+
+
+def _tool_text(tools: Sequence[ToolSpec]) -> str:
+    if not tools:
+        return "There are no tools. Give the final answer at once."
+    lines = [
+        f"- {tool.name}: {' '.join(tool.description.split())} JSON Schema of its input: {dumps(json_safe(tool.parameters))}"
+        for tool in tools
+    ]
+    return "\n".join(["Tools:", *lines])
+
+
+class TextReactModel:
+    """A model that only writes text, as the brain of an agent.
+
+    The history becomes one ReAct text, and the text that comes back is read by `parse_react`. A reply in the wrong form is
+    shown to the model once, with a sentence that says what is wrong. Parallel calls, questions to the user and token counts
+    do not exist in this form.
+
+    Args:
+        generate: called with the prompt and the texts at which to stop; returns the text that follows the prompt. It need
+            not stop there, since everything after an invented observation is cut.
+        instructions: what to tell the model about the form.
+        name: what to call the model, for example in a recording.
+
+    Raises:
+        ReplyError: from `decide`, when the second try is in the wrong form, too, or is no text.
+    """
+
+    def __init__(
+        self, generate: Callable[[str, tuple[str, ...]], str], *, instructions: str = INSTRUCTIONS, name: str = "text"
+    ) -> None:
+        self.generate = generate
+        self.instructions = instructions
+        self.name = name
+
+    def decide(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+        prompt = react_prompt(messages, tools, self.instructions)
+        text = self._continuation(prompt)
+        try:
+            return Reply(parse_react(text, tools))
+        except ReplyError as error:
+            wrong = text.split(STOP[0])[0][:MOST_REPEATED]
+            again = f"{prompt.removesuffix('Thought:')}{wrong}\nNote: {error}\nThought:"
+        return Reply(parse_react(self._continuation(again), tools))
+
+    def _continuation(self, prompt: str) -> str:
+        """What the model wrote after ``Thought:``, together with that word (which some models write once more)."""
+        text = self.generate(prompt, STOP)
+        if not isinstance(text, str):
+            raise ReplyError(f"generate() must return text, but it gave a value of type {type(text).__name__}.")
+        first = _LABEL.match(text.lstrip())
+        return text.lstrip() if first else f"Thought: {text.strip()}"
+
+    def __repr__(self) -> str:
+        return f"TextReactModel({self.name})"
 
 
 def parse_react(text: str, tools: Sequence[ToolSpec] = ()) -> CallTools | FinalAnswer:

@@ -1,6 +1,6 @@
 """A folder that tools cannot leave.
 
-A check of the text of a path is not enough. ``/srv/share-secret`` begins with ``/srv/share``; ``a/../../b`` begins inside and
+A check of the text of a path is not enough. ``share-secret`` begins with ``share``; ``a/../../b`` begins inside and
 ends outside; a link lies inside and leads outside. So a path is first resolved to the place it means, and then that
 place is compared, part by part.
 """

@@ -12,7 +12,10 @@ from agentkit.widgets.be_the_model import be_the_model
 from agentkit.widgets.comparison import compare_runs
 from agentkit.widgets.explorer import registry_explorer
 from agentkit.widgets.player import player
+from agentkit.widgets.stations import stations
+from agentkit.widgets.watch import watch
 from agentkit.widgets.window import memory_window
+from agentkit.widgets.wire import wire_inspector
 
 __all__ = [
     "approval_panel",
@@ -22,4 +25,7 @@ __all__ = [
     "memory_window",
     "player",
     "registry_explorer",
+    "stations",
+    "watch",
+    "wire_inspector",
 ]

@@ -3,48 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from agentkit._pieces import Pieces, barred, barred_html, counted
 from agentkit._tables import bars
-from agentkit._text import Shown, escape, rows_html, shown
+from agentkit._text import Shown, escape, hanging, rows_html, shown
 from agentkit.memory import message_tokens, tool_tokens
 from agentkit.messages import Message, Run, Step
 from agentkit.show import end_lines, messages_html, messages_text, run_html, run_text, step_html
-from agentkit.widgets._base import Panel, folded, frames, html, row
+from agentkit.widgets._base import RunPanel, folded, frames, html, row
 
 FRAMES, STATIC = 200, 40
 SHORT = 300
+WORDS = "The words as they came, with a bar between two pieces"
 SEEN = 30
 """A frame draws at most this many of the messages that the model saw: the first two and the newest ones."""
 
 
-def player(run: Run) -> Panel:
+def player(run: Run, pieces: Pieces | None = None) -> RunPanel:
     """A player for the steps of a run: Play, a slider, and a button for each step, to go forward and back.
 
     All pictures are made at once and linked in the browser, so that stepping needs no answer from the kernel. Of a run
     of more than 200 steps the first 200 are drawn.
+
+    Args:
+        run: the run to play.
+        pieces: for each step number the words in the pieces in which they came, as ``stream.pieces`` has them.
     """
+    return RunPanel("player", player_parts(run, pieces or {}), lambda: _static_face(run, pieces or {}), lambda: run)
+
+
+def player_parts(run: Run, pieces: Pieces) -> list[Any]:
+    """The controls and the pictures of a player."""
     steps = run.steps[:FRAMES]
     sizes = [message_tokens(message) for message in run.messages]
-    pictures = [html(_start_html(run)), *(html(_frame_html(run, step, sizes)) for step in steps)]
-    stack, controls = frames(pictures, ["Start", *(str(step.number) for step in steps)])
-    play, slider, jump = controls
-    return Panel("player", [row(play, slider), jump, stack], lambda: _static_face(run))
+    pictures = [html(_start_html(run, pieces)), *(html(_frame_html(run, step, sizes, pieces)) for step in steps)]
+    stack, (play, slider, jump) = frames(pictures, ["Start", *(str(step.number) for step in steps)])
+    return [row(play, slider), jump, stack]
 
 
-def _start_html(run: Run) -> str:
+def _start_html(run: Run, pieces: Pieces) -> str:
     """The picture before the first step."""
     tools = ", ".join(spec.name for spec in run.tools) or "none"
     lines = [("Goal", shown(run.goal)), ("Tools", shown(tools)), ("Steps", str(len(run.steps)))]
     if not run.steps:
-        lines += end_lines(run)
+        lines += [*_broken_off(run, pieces), *end_lines(run)]
     if len(run.steps) > FRAMES:
         lines.append(("Note", f"Only the first {FRAMES} steps are drawn here."))
-    return f"<div><b>Before the first step</b>{rows_html(lines)}</div>"
+    return f"<div><b>Before the first step</b>{barred_html(rows_html(lines))}</div>"
 
 
-def _frame_html(run: Run, step: Step, sizes: Sequence[int]) -> str:
+def _frame_html(run: Run, step: Step, sizes: Sequence[int], pieces: Pieces) -> str:
     last = step is run.steps[-1]
+    words = [*_came(step, pieces), *(_broken_off(run, pieces) if last else ())]
     parts = [f"<b>Step {step.number} of {len(run.steps)}</b>", step_html(step, end_lines(run) if last else ())]
+    parts += [barred_html(rows_html(words))] if words else []
     parts += [picture.html for picture in _bars(run, step, sizes)]
     sent = run.sent(step.number)
     chosen, marked = _drawn(sent, new_positions(run, step))
@@ -52,6 +65,22 @@ def _frame_html(run: Run, step: Step, sizes: Sequence[int]) -> str:
     note = f"<div>… [{left_out} messages between are not drawn]</div>" if left_out else ""
     parts.append(folded(_seen_words(run, step), note + messages_html(chosen, marked, SHORT * 2), is_open=True))
     return f"<div>{''.join(parts)}</div>"
+
+
+def _came(step: Step, pieces: Pieces) -> list[tuple[str, str]]:
+    """The words of a step as they came. A step that only called tools, or was not streamed, has none."""
+    words = pieces.get(step.number)
+    return [(f"Words as they came, {counted(words)}", barred(words))] if words else []
+
+
+def _broken_off(run: Run, pieces: Pieces) -> list[tuple[str, str]]:
+    """The words of a reply that broke off, so that it never became a step."""
+    known = {step.number for step in run.steps}
+    return [
+        (f"Words of a reply that broke off, {counted(words)}", barred(words))
+        for number, words in pieces.items()
+        if number not in known
+    ]
 
 
 def scores_of(step: Step) -> dict[str, dict[str, float]]:
@@ -108,9 +137,14 @@ def _bars(run: Run, step: Step, sizes: Sequence[int]) -> list[Shown]:
     return [*choice, bars(token_counts(run, step, sizes), "Memory, in estimated tokens")]
 
 
-def _static_face(run: Run) -> Shown:
-    """The run, and for each step what the pictures add: tool choice, tokens, and the messages that were new."""
+def _static_face(run: Run, pieces: Pieces) -> Shown:
+    """The run, and for each step what the pictures add: its words, tool choice, tokens, and the messages that were new."""
     text, blocks = [run_text(run)], [run_html(run)]
+    if pieces:
+        lines = [(f"Step {step.number}", words) for step in run.steps[:STATIC] for _, words in _came(step, pieces)]
+        lines += _broken_off(run, pieces)
+        text += [WORDS, *(hanging(*line, indent="  ") for line in lines)]
+        blocks.append(f"<div><b>{WORDS}</b></div>{barred_html(rows_html(lines))}")
     sizes = [message_tokens(message) for message in run.messages]
     for step in run.steps[:STATIC]:
         pictures = _bars(run, step, sizes)

@@ -22,6 +22,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import providers  # noqa: E402
 import subjects  # noqa: E402
 
 BASELINE_IMPORT = "from pydantic import BaseModel, create_model\nclass M(BaseModel):\n    x: int"
@@ -58,6 +59,7 @@ def main() -> None:
     rows.append(ratio("import, build, first offline answer", ours - bare, theirs - bare, "ms", "1.4"))
     rows.append(("modules after import agentkit", modules(), "", "170"))
     rows.append(("peak memory, 500 steps with 4 kB results", f"{peak_memory():.1f} MB", "", "36 MB"))
+    rows += providers.rows()
     print(f"{'what':44} {'agentkit':>12} {'ratio':>7} {'goal':>7}")
     for row in rows:
         print(f"{row[0]:44} {row[1]:>12} {row[2]:>7} {row[3]:>7}")

@@ -145,8 +145,16 @@ class Watched:
 
     def run_all(self, timeout: float = 120.0) -> None:
         """Run every cell and wait until each has its number and the kernel rests. ``timeout`` is in seconds."""
+        self.start_all()
+        self.wait_all(timeout)
+
+    def start_all(self) -> None:
+        """Let every cell run, and do not wait."""
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+
+    def wait_all(self, timeout: float = 120.0) -> None:
+        """Wait until each cell has its number and the kernel rests. ``timeout`` is in seconds."""
         prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt")
         try:
             self.page.wait_for_function(ALL_NUMBERED, timeout=timeout * 1000)

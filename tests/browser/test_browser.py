@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,32 @@ run""",
     'ask_box(agent, "Refund order A100.")',
 )
 
+STREAMED = (
+    """\
+import socket
+from types import SimpleNamespace
+from agentkit import Agent, FinalAnswer, ScriptedModel, TextDelta
+from agentkit.widgets import watch, wire_inspector
+
+class Streaming(ScriptedModel):
+    "Each word waits until the test has seen the one before."
+    def stream(self, messages, tools):
+        reply = self.decide(messages, tools)
+        with socket.create_connection(("127.0.0.1", PORT)) as test:
+            for word in reply.decision.text.split(" "):
+                test.recv(1)
+                yield TextDelta(word + " ")
+            test.recv(1)
+        yield reply
+
+agent = Agent(Streaming([FinalAnswer("", "<b>The</b> order was delivered 환불")]))""",
+    'watch(agent.stream("Where is A100?"))',
+    """\
+chat = SimpleNamespace(service="chat", request={"messages": [{"role": "system", "content": "Be kind."}]}, response={})
+other = SimpleNamespace(service="anthropic", request={"system": "Be kind."}, response={})
+wire_inspector(chat, other)""",
+)
+
 
 @pytest.fixture
 def opened(tmp_path: Path, require: Callable[[str], Path]) -> Iterator[Callable[[str, str], Watched]]:
@@ -55,14 +82,15 @@ def opened(tmp_path: Path, require: Callable[[str], Path]) -> Iterator[Callable[
     browser = require("browser")
     with ExitStack() as ends:
 
-        def open_notebook(name: str, text: str) -> Watched:
+        def open_notebook(name: str, text: str, run: bool = True) -> Watched:
             copy = tmp_path / "my_notebooks"
             copy.mkdir()
             (copy / name).write_text(text, encoding="utf-8")
             lab = ends.enter_context(jupyter_lab(copy, tmp_path / "home"))
             watched: Watched = ends.enter_context(browser_page(browser))
             watched.open(lab, name)
-            watched.run_all()
+            if run:
+                watched.run_all()
             return watched
 
         yield open_notebook
@@ -139,6 +167,37 @@ def test_every_panel_is_drawn_and_answers_in_jupyterlab(opened: Callable[[str, s
     watched.picture("widgets")
     assert watched.page.locator(".jp-CodeCell .jp-OutputArea-output .widget-vbox").count() >= 7
     assert "broken" not in watched.page.title()
+    assert watched.failures() == []
+
+
+def test_words_are_seen_while_they_come_and_stay_in_the_player(opened: Callable[..., Watched]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
+        cells = (STREAMED[0].replace("PORT", str(server.getsockname()[1])), *STREAMED[1:])
+        watched = opened("streamed.ipynb", notebook_of(cells), run=False)
+        watched.start_all()
+        kernel, _ = server.accept()
+        with kernel:
+            live = watched.page.locator(".agentkit-watch").first
+            text = ""
+            for word in ("<b>The</b>", "order", "was", "delivered", "환불"):
+                assert f"{text}{word}" not in live.inner_text()
+                text += f"{word} "
+                kernel.send(b".")
+                live.get_by_text(text.strip()).wait_for(timeout=15_000)
+            assert watched.page.locator(".agentkit-player").count() == 0, "the run has not ended"
+            watched.picture("streaming")
+            kernel.send(b".")
+        watched.wait_all()
+    assert "done (answered)" in live.inner_text()
+    player = first_panel(watched, "player")
+    player.get_by_role("button", name="1", exact=True).click()
+    player.get_by_text("Words as they came, 5 pieces").wait_for(timeout=15_000)
+    player.get_by_text("<b>The</b> │order │was │delivered │환불").wait_for(timeout=15_000)
+    wire = first_panel(watched, "wire")
+    wire.get_by_role("button", name="System text", exact=True).click()
+    wire.get_by_text('"system": "Be kind."').locator("visible=true").first.wait_for(timeout=15_000)
+    watched.picture("wire_inspector")
     assert watched.failures() == []
 
 
