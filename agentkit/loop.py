@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from agentkit._drivers import AskModel, Loop, RunTools, Stream, adrive, finish
-from agentkit._jsonsafe import json_safe
 from agentkit._log import Log, Verdict, new_id
-from agentkit._replies import given_reply
+from agentkit._starting import begin, go_on
 from agentkit.errors import ContextFullError, DefinitionError, ModelError
 from agentkit.memory import Memory, MemoryPolicy
 from agentkit.messages import (
-    Approval,
     AskUser,
     CallTools,
     Decision,
@@ -170,17 +168,17 @@ class Agent:
             DefinitionError: there is no goal. A tool that fails, and a model that raises `ModelError`, end up in the run
                 instead. Anything else that is raised carries the run so far in ``.run``.
         """
-        log = self._begin(goal, history)
+        log = begin(self, goal, history)
         return finish(self, log, think_act_observe(self, log))
 
     def stream(self, goal: str | None = None, *, history: Sequence[Message] = ()) -> Stream:
         """Like `run`, step by step: iterate over the `TextDelta` and `Step` values; the stream has the ``.run``."""
-        log = self._begin(goal, history)
+        log = begin(self, goal, history)
         return Stream(self, log, think_act_observe(self, log))
 
     async def arun(self, goal: str | None = None, *, history: Sequence[Message] = ()) -> Run:
         """Like `run`, for async code."""
-        log = self._begin(goal, history)
+        log = begin(self, goal, history)
         return await adrive(self, log, think_act_observe(self, log))
 
     def resume(
@@ -203,7 +201,7 @@ class Agent:
         Raises:
             DefinitionError: the run is not paused, or a verdict names a call that does not wait.
         """
-        log = self._continue(run, answer, approvals, decision)
+        log = go_on(self, run, answer, approvals, decision)
         return finish(self, log, think_act_observe(self, log))
 
     def resume_stream(
@@ -215,7 +213,7 @@ class Agent:
         decision: Decision | None = None,
     ) -> Stream:
         """Like `resume`, as a stream. Of the steps that the run had, only one that waited for results comes again."""
-        log = self._continue(run, answer, approvals, decision)
+        log = go_on(self, run, answer, approvals, decision)
         return Stream(self, log, think_act_observe(self, log))
 
     async def aresume(
@@ -227,7 +225,7 @@ class Agent:
         decision: Decision | None = None,
     ) -> Run:
         """Like `resume`, for async code."""
-        log = self._continue(run, answer, approvals, decision)
+        log = go_on(self, run, answer, approvals, decision)
         return await adrive(self, log, think_act_observe(self, log))
 
     def awaiting(self, log: Log) -> tuple[str, ...]:
@@ -247,56 +245,3 @@ class Agent:
         mine = approval if approval is not None and approval.agent == self.name else None
         covers = getattr(self.registry, "covers", None)
         return mine is not None if covers is None else bool(covers(call, mine, run_id=log.id))
-
-    def _approve(self, call: ToolCall, log: Log) -> Approval:
-        approve = getattr(self.registry, "approve", None)
-        if approve is None:
-            return Approval(call.id, agent=self.name)
-        approval: Approval = approve(call, run_id=log.id, agent=self.name)
-        return approval
-
-    # --- starting ----------------------------------------------------------------------------------------------------
-
-    def _begin(self, goal: str | None, history: Sequence[Message]) -> Log:
-        messages = list(history)
-        if not all(isinstance(message, Message) for message in messages):
-            raise DefinitionError("A history is a sequence of Message values, for example history=run.messages.")
-        if self.system and not (messages and messages[0].role == "system"):
-            messages.insert(0, Message("system", self.system))
-        log = Log(messages, self.registry.specs(), self.ids())
-        open_ids = [call.id for call in log.pending]
-        if len(set(open_ids)) < len(open_ids):
-            raise DefinitionError("Two open calls of this history have the same id. Give each call an id of its own.")
-        if goal is None:
-            if not (log.pending or (messages and messages[-1].role in ("user", "tool"))):
-                raise DefinitionError("Give the agent a goal, or a history that ends in one.")
-            return log
-        if not isinstance(goal, str) or not goal.strip():
-            raise DefinitionError("The goal is empty. Give the agent a question or a task in words.")
-        if log.pending:  # the user goes on with something else: close the open calls, so that the history stays valid
-            log.stopped("cancelled")
-        return Log([*log.messages, Message("user", json_safe(goal))], log.specs, log.id)
-
-    def _continue(
-        self, run: Run, answer: str | None, approvals: Mapping[str, Verdict] | None, decision: Decision | None
-    ) -> Log:
-        if run.status != "paused":
-            raise DefinitionError(
-                f"This run is {run.status} ({run.stop_reason}), so it cannot be resumed. "
-                "Start a new one with agent.run(goal, history=run.messages)."
-            )
-        log = Log.of(run, self.registry.specs())
-        log.judge(approvals or {}, run.awaiting, lambda call: self._approve(call, log))
-        if (answer is not None or decision is not None) and log.pending:
-            raise DefinitionError(
-                "This run waits for the results of its calls. Give approvals={call_id: True or False}."
-            )
-        if answer is not None and not answer.strip():
-            raise DefinitionError("The answer is empty. Answer the question of the agent in words.")
-        if not log.pending and answer is None and decision is None and log.messages[-1].role == "assistant":
-            raise DefinitionError("The agent has asked a question. Go on with agent.resume(run, answer=…).")
-        if answer is not None:
-            log.messages.append(Message("user", json_safe(answer), kind="answer"))
-        if decision is not None:
-            log.given = given_reply(decision)
-        return log

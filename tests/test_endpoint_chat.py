@@ -324,3 +324,12 @@ def test_custom_tools_take_plain_text(stream: bool) -> None:
         if stream:
             responded = next(event for event in responded if event.type == "response.completed").response
         assert (responded.output[0].type, responded.output[0].input) == ("custom_tool_call", "ls -l /tmp")
+
+
+def test_letters_that_some_readers_take_for_the_end_of_a_line_survive_a_stream() -> None:
+    text = "one\u2028two\u2029three\x85four\r\n다섯"
+    with serving(FinalAnswer("", text)) as endpoint:
+        for found in (chat(endpoint, stream=True), respond(endpoint, stream=True)):
+            parts = [c.choices[0].delta.content if hasattr(c, "choices") else getattr(c, "delta", "") for c in found]
+            assert "".join(part or "" for part in parts) == text
+        assert endpoint.exchanges[0].response["choices"][0]["message"]["content"] == text

@@ -21,7 +21,7 @@ FOLDERS = frozenset(p.name for p in PACKAGE.iterdir() if p.is_dir() and (p / "__
 ALLOWED = {"checks": {"endpoint", "models", "safety", "worlds"}, "safety": {"worlds"}, "worlds": {"safety"}}
 LIGHT = frozenset(
     "errors messages tools registry memory loop _approvals _arguments _docstring _door _drivers _jsonsafe _ledger _log _permits"
-    " _records _redact _replies _running _schema _strict _tasks _value _wire".split()
+    " _records _redact _replies _running _schema _starting _strict _tasks _value _wire".split()
 )
 PUBLIC = set(
     "Agent AgentkitError AskUser CallTools ContextFullError Decision DefinitionError ErrorDetail FinalAnswer HumanModel "

@@ -227,7 +227,10 @@ class Visit:
         return self._event(event)
 
     def _event(self, event: Mapping[str, Any]) -> bytes:
-        text = f"data: {dumps(event).translate(_LINE_ENDS)}\n\n"
+        found = dumps(event)
+        if not found.isascii():
+            found = found.translate(_LINE_ENDS)  # some readers of such streams take these letters for the end of a line
+        text = f"data: {found}\n\n"
         return (text if self.route_name == "chat" else f"event: {event['type']}\n{text}").encode("utf-8", "replace")
 
     def _done(self) -> bytes:
