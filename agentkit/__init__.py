@@ -19,6 +19,7 @@ from agentkit.errors import (
 from agentkit.loop import Agent, Limits
 from agentkit.memory import Memory, estimate_tokens
 from agentkit.messages import (
+    Approval,
     AskUser,
     CallTools,
     Decision,
@@ -41,7 +42,18 @@ from agentkit.registry import Registry
 from agentkit.tools import Tool, tool
 
 if TYPE_CHECKING:
-    from agentkit._wire import anthropic_problems, from_openai, openai_problems, to_anthropic, to_openai
+    from agentkit._door import Station
+    from agentkit._wire import (
+        anthropic_problems,
+        from_anthropic,
+        from_openai,
+        from_responses,
+        openai_problems,
+        responses_problems,
+        to_anthropic,
+        to_openai,
+        to_responses,
+    )
     from agentkit.models.base import get_model
     from agentkit.models.human import HumanModel
     from agentkit.models.offline import OfflineModel
@@ -55,19 +67,25 @@ _LAZY = {
     "HumanModel": "agentkit.models.human",
     "OfflineModel": "agentkit.models.offline",
     "ScriptedModel": "agentkit.models.scripted",
+    "Station": "agentkit._door",
     "anthropic_problems": "agentkit._wire",
+    "from_anthropic": "agentkit._wire",
     "from_openai": "agentkit._wire",
+    "from_responses": "agentkit._wire",
     "get_model": "agentkit.models.base",
     "openai_problems": "agentkit._wire",
     "parse_react": "agentkit.models.text_react",
     "render_react": "agentkit.models.text_react",
+    "responses_problems": "agentkit._wire",
     "to_anthropic": "agentkit._wire",
     "to_openai": "agentkit._wire",
+    "to_responses": "agentkit._wire",
 }
 
 __all__ = [
     "Agent",
     "AgentkitError",
+    "Approval",
     "AskUser",
     "CallTools",
     "ContextFullError",
@@ -91,6 +109,7 @@ __all__ = [
     "SavedRunError",
     "ScriptError",
     "ScriptedModel",
+    "Station",
     "Step",
     "TextDelta",
     "Tool",
@@ -102,13 +121,17 @@ __all__ = [
     "Usage",
     "anthropic_problems",
     "estimate_tokens",
+    "from_anthropic",
     "from_openai",
+    "from_responses",
     "get_model",
     "openai_problems",
     "parse_react",
     "render_react",
+    "responses_problems",
     "to_anthropic",
     "to_openai",
+    "to_responses",
     "tool",
 ]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,15 +18,16 @@ from agentkit._jsonsafe import canonical
 from agentkit.messages import Approval
 
 
-def digest_of(run_id: str, agent: str, tool: str, fingerprint: str, arguments: Any, secret: bytes = b"") -> str:
-    """32 hex digits for what was approved: who may use it, where, and for which call."""
-    shown = canonical([run_id, agent, tool, fingerprint, arguments]).encode("utf-8")
-    return hmac.new(secret, shown, hashlib.sha256).hexdigest()[:32]
+def digest_of(shown: Sequence[Any], secret: bytes = b"") -> str:
+    """32 hex digits for what was approved: in which run, by which agent, which call of which definition, until when."""
+    text = canonical(shown).encode("utf-8")
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()[:32]
 
 
 def holds(approval: Approval, digest: str, now: float) -> bool:
     """Whether an approval is for this very digest and still valid at ``now`` (seconds since 1970)."""
-    return hmac.compare_digest(approval.digest, digest) and (approval.until is None or now < approval.until)
+    given = str(approval.digest).encode("utf-8", "replace")  # a saved run may hold any text
+    return hmac.compare_digest(given, digest.encode("ascii")) and (approval.until is None or now < approval.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class Grant:
 
     Args:
         tool: the name of the tool.
-        arguments: a pattern for every argument that may be given: a text with ``*`` and ``?``, any other value exactly, or a
-            function that says yes or no. An argument without a pattern is not covered.
+        arguments: a pattern for every argument that may be given: a text with ``*`` and ``?``, a set or range of values, a
+            function that says yes or no, or any other value exactly. An argument without a pattern is not covered.
         run_id: the run for which it holds; empty for every run of this registry.
         until: seconds since 1970, or None for no end.
     """
@@ -54,17 +55,38 @@ class Grant:
             or (self.until is not None and now >= self.until)
         ):
             return False
-        return all(name in self.arguments and matches(self.arguments[name], found) for name, found in arguments.items())
+        try:
+            return all(
+                name in self.arguments and matches(self.arguments[name], found) for name, found in arguments.items()
+            )
+        except Exception:  # a function that cannot judge this value has not said yes
+            return False
 
 
 def matches(pattern: Any, found: Any) -> bool:
-    """Whether a value fits a pattern: a text with ``*`` and ``?`` (case counts), a function, or the value itself."""
+    """Whether a value fits a pattern.
+
+    A text with ``*`` (any text, also with ``/`` in it) and ``?`` (case counts), a set or a range of values, a function that
+    says yes or no, or the value itself. Numbers are compared by value, so 5 fits 5.0; true and false are not numbers. Raises
+    what the function raises.
+    """
     if isinstance(pattern, str):
-        return isinstance(found, str) and fnmatch.fnmatchcase(found, pattern)
-    if isinstance(pattern, Callable):  # type: ignore[arg-type]
-        return pattern(found) is True
+        # A bracket stands for itself: a file may be called report[1].txt.
+        return isinstance(found, str) and fnmatch.fnmatchcase(found, pattern.replace("[", "[[]"))
     if isinstance(pattern, (set, frozenset)):
-        return isinstance(found, (str, int, float)) and found in pattern
+        return any(_same(each, found) for each in pattern)
     if isinstance(pattern, range):
-        return isinstance(found, int) and not isinstance(found, bool) and found in pattern
-    return type(pattern) is type(found) and bool(pattern == found)
+        return _is_number(found) and found in pattern
+    if callable(pattern):
+        return pattern(found) is True
+    return _same(pattern, found)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if _is_number(one) and _is_number(other):
+        return bool(one == other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -110,7 +110,9 @@ def permission(registry: Registry, passage: Passage) -> None:
             f"{tool.name} is a {tool.permission} tool. Allowed here: {allowed}.",
             "Do without it, or tell the user what you would need.",
         )
-    passage.verdict, passage.why = registry.permits.verdict(tool, passage.arguments)
+    if registry.permits.policy is None:
+        return
+    passage.verdict, passage.why = registry.permits.verdict(tool, _as_judged(passage))
     if passage.verdict not in ("allow", "ask"):
         why = f" {passage.why}" if passage.why else ""
         message = f"{tool.name} may not run with these arguments in this task.{why}"
@@ -128,10 +130,17 @@ def approval(registry: Registry, passage: Passage) -> str | None:
 
 
 def idempotency(registry: Registry, passage: Passage) -> ToolResult | str | None:
-    """Is this a call that was made before? Then its first outcome is the answer, or ``unknown_outcome``."""
+    """Is this a call that was made before? Then its first outcome is the answer, or ``unknown_outcome``.
+
+    ``not_reserved`` when the ledger cannot be read.
+    """
     if not passage.run_id or (passage.tool.permission == "read" and not passage.tool.approval):
         return SKIPPED
-    found = registry.records.ledger.find(key_of(passage), passage.call.id)
+    try:
+        found = registry.records.ledger.find(key_of(passage), passage.call.id)
+    except OSError:
+        message = "It could not be looked up whether this call was made before, so it was not run."
+        raise Refusal("not_reserved", message, "Tell the user that the records cannot be read.") from None
     return None if found is None else _repeated(found, passage)
 
 
@@ -204,6 +213,12 @@ def key_of(passage: Passage) -> Key:
     if json_safe(passage.keywords) != passage.keywords:
         same = passage.arguments
     return passage.run_id, passage.tool.name, canonical(same)
+
+
+def _as_judged(passage: Passage) -> dict[str, Any]:
+    """What the tool will really receive, as JSON, with its defaults: "500" for a number must not pass a rule about 500."""
+    given: dict[str, Any] = json_safe(dict(passage.keywords))
+    return given
 
 
 def _repeated(attempt: Attempt, passage: Passage) -> ToolResult:

@@ -26,7 +26,7 @@ class PolicyProtocol(Protocol):
 class Permits:
     """What the stages *permission* and *approval* ask.
 
-    ``trusted`` holds the fingerprint of each tool that somebody has looked at; empty means that nobody keeps such a list.
+    ``trusted`` holds the fingerprint of each tool that somebody has looked at; None means that nobody keeps such a list.
     """
 
     permissions: frozenset[str]
@@ -35,22 +35,29 @@ class Permits:
     seconds: float
     secret: bytes
     grants: list[Grant] = field(default_factory=list)
-    trusted: dict[str, str] = field(default_factory=dict)
+    trusted: dict[str, str] | None = None
 
     def narrowed(self, policy: PolicyProtocol) -> Permits:
-        """These permits under one more policy."""
-        return replace(self, policy=policy if self.policy is None else _Both((self.policy, policy)))
+        """These permits under one more policy. What is granted later to one of the two does not count for the other."""
+        both = policy if self.policy is None else _Both((self.policy, policy))
+        return replace(self, policy=both, grants=list(self.grants))
 
     def offers(self, tool: Tool) -> bool:
         """Whether the model is told about this tool: not when the policy allows it under no circumstances."""
         return _offers(self.policy, tool)
 
     def verdict(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, str]:
-        return ("allow", "") if self.policy is None else self.policy.verdict(tool, arguments)
+        if self.policy is None:
+            return "allow", ""
+        try:
+            word, why = self.policy.verdict(tool, arguments)
+        except Exception:  # a policy that cannot judge has not allowed anything
+            return "deny", "The policy could not be checked."
+        return word, why
 
     def changed(self, tool: Tool) -> bool:
         """Whether this is another definition than the one that was agreed to."""
-        return bool(self.trusted) and self.trusted.get(tool.name) != tool.fingerprint
+        return self.trusted is not None and self.trusted.get(tool.name) != tool.fingerprint
 
     def asks(self, passage: Passage) -> str | None:
         """None when nobody has to be asked about this call; else the reason for the reader, which may be an empty text."""
@@ -63,7 +70,9 @@ class Permits:
     def granted(self, passage: Passage) -> bool:
         """Whether an approval or a standing grant covers exactly this call now."""
         approval, now = passage.approved, self.clock()
-        if isinstance(approval, Approval) and holds(approval, self.digest(passage, approval.agent), now):
+        if isinstance(approval, Approval) and holds(
+            approval, self.digest(passage, approval.agent, approval.until), now
+        ):
             return True
         if self.changed(passage.tool):
             return False  # what was granted was the other definition
@@ -72,11 +81,12 @@ class Permits:
     def approval(self, passage: Passage, agent: str, by: str) -> Approval:
         """A yes to this call as it stands."""
         until = self.clock() + self.seconds
-        return Approval(passage.call.id, self.digest(passage, agent), until, agent, by)
+        return Approval(passage.call.id, self.digest(passage, agent, until), until, agent, by)
 
-    def digest(self, passage: Passage, agent: str) -> str:
-        tool = passage.tool
-        return digest_of(passage.run_id, agent, tool.name, tool.fingerprint, passage.arguments, self.secret)
+    def digest(self, passage: Passage, agent: str, until: float | None) -> str:
+        tool, call = passage.tool, passage.call
+        shown = (passage.run_id, agent, call.id, tool.name, tool.fingerprint, passage.arguments, until)
+        return digest_of(shown, self.secret)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,7 @@ class _Both:
     policies: Collection[PolicyProtocol]
 
     def verdict(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, str]:
-        found = [policy.verdict(tool, arguments) for policy in self.policies]
+        found = [(word, why) for word, why in (policy.verdict(tool, arguments) for policy in self.policies)]
         return max(found, key=lambda each: {"allow": 0, "ask": 1}.get(each[0], 2))
 
     def offers(self, tool: Tool) -> bool:

@@ -16,6 +16,9 @@ from agentkit.messages import ErrorDetail
 from agentkit.tools import Tool
 
 
+UNSURE = "It may still take effect: check first."
+
+
 def finish(value: Any) -> Any:
     """A plain tool may return a generator, or an awaitable after all."""
     if isinstance(value, (str, dict, list, int)):
@@ -43,14 +46,10 @@ def tool_failure(item: Tool, error: BaseException) -> ErrorDetail:
     if isinstance(error, ToolError):
         code = error.code if isinstance(error.code, str) and error.code.strip() else "tool_error"
         return ErrorDetail(_safe(code, 80), _safe(error) or f"{item.name} failed.", _safe(error.hint or ""))
-    if isinstance(error, _tasks.TooLate):
-        return ErrorDetail(
-            "timeout",
-            f"{item.name} did not answer within {item.timeout:g} s.",
-            "Try again later, or go on without it."
-            if item.permission == "read"
-            else "It may still take effect: check first.",
-        )
+    if isinstance(error, (_tasks.TooLate, TimeoutError)):
+        limit = f" within {item.timeout:g} s" if isinstance(error, _tasks.TooLate) else ": it gave up waiting itself"
+        hint = "Try again later, or go on without it." if item.permission == "read" else UNSURE
+        return ErrorDetail("timeout", f"{item.name} did not answer{limit}.", hint)
     kind = type(error)
     own_words = kind in (ValueError, RuntimeError) or kind.__module__.partition(".")[0] not in (
         "builtins",

@@ -214,4 +214,4 @@ def _is_text(block: Mapping[str, Any]) -> bool:
 
 
 def is_blank(block: Mapping[str, Any]) -> bool:
-    return block.get("type") == "text" and not str(block.get("text") or "").strip()
+    return block.get("type") == "text" and not (_is_text(block) and block["text"].strip())

@@ -50,7 +50,7 @@ def to_responses(messages: Iterable[Message]) -> tuple[str, list[Wire]]:
             instructions = message.text
             continue
         made = _items(message, custom)
-        custom.update(str(item.get("call_id")) for item in made if item.get("type") == "custom_tool_call")
+        custom.update(_call_id(item) for item in made if item.get("type") == "custom_tool_call")
         items += made
     return instructions, items
 
@@ -80,6 +80,10 @@ def _present(item: Wire, call: ToolCall) -> Wire:
     text = item.get("arguments")
     same = call.arguments in (text, _parsed(text))
     return {**item, "call_id": call.id, "arguments": text if same else arguments_text(call)}
+
+
+def _call_id(item: Mapping[str, Any]) -> str:
+    return str(item.get("call_id") or "")
 
 
 def _parsed(text: Any) -> Any:
@@ -127,15 +131,15 @@ def _together(items: Iterable[Wire]) -> Iterator[Wire]:
         kind = item.get("type")
         if open_calls and kind not in _OUTPUTS and (answering or known(item.get("role"), _ROLES) in ("user", "system")):
             for other in list(left):
-                if other.get("type") in _OUTPUTS and str(other.get("call_id")) in open_calls:
-                    open_calls.discard(str(other.get("call_id")))
+                if other.get("type") in _OUTPUTS and _call_id(other) in open_calls:
+                    open_calls.discard(_call_id(other))
                     left.remove(other)
                     yield other
             open_calls = set()
         if kind in _CALLS:
-            open_calls.add(str(item.get("call_id")))
+            open_calls.add(_call_id(item))
         elif kind in _OUTPUTS:
-            open_calls.discard(str(item.get("call_id")))
+            open_calls.discard(_call_id(item))
         answering = kind in _OUTPUTS
         yield item
 
@@ -187,14 +191,14 @@ def _reasoning(item: Mapping[str, Any]) -> str:
 
 
 def _call_of(item: Mapping[str, Any]) -> ToolCall:
-    name, call_id = str(item.get("name") or ""), str(item.get("call_id") or "")
+    name, call_id = str(item.get("name") or ""), _call_id(item)
     if item["type"] == "custom_tool_call":
         return ToolCall(name, {"input": str(item.get("input") or "")}, call_id)
     return ToolCall(name, written(item.get("arguments")), call_id)
 
 
 def _result_message(item: Mapping[str, Any], names: Mapping[str, str]) -> Message:
-    call_id = str(item.get("call_id") or "")
+    call_id = _call_id(item)
     return Message("tool", result=result_of(call_id, names.get(call_id, ""), text_of(item.get("output"), marked=True)))
 
 

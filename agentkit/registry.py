@@ -81,13 +81,13 @@ class Registry:
         """Register a tool, or make one of a function. The same function again (a cell run twice) replaces itself.
 
         Raises:
-            DefinitionError: another function is alpassage registered under this name, or no tool can be made of it.
+            DefinitionError: another function is already registered under this name, or no tool can be made of it.
         """
         made: Tool = item if hasattr(item, "validate") else tool(item)  # type: ignore[assignment]
         other = self._tools.get(made.name) or self._tools.get(self._wire_names.get(wire_name(made.name), ""))
         if other is not None and _origin(other) != _origin(made):
             raise DefinitionError(
-                f"A different tool named {other.name!r} is alpassage registered. Give one of them another name: tool(name=…)."
+                f"A different tool named {other.name!r} is already registered. Give one of them another name: tool(name=…)."
             )
         self._tools[made.name] = made
         self._wire_names[wire_name(made.name)] = made.name
@@ -353,7 +353,9 @@ class Registry:
         result = ToolResult(passage.call.id, passage.tool.name, error=detail)
         passage.mark("run", "failed", detail.code, detail.message)
         passage.mark("result", "passed")
-        return self.records.settle(passage, result, late=late, known=not isinstance(error, _tasks.TooLate))
+        # Nobody knows what a write that ran out of time has done, whoever gave up waiting: the registry or the tool itself.
+        known = not isinstance(error, (_tasks.TooLate, TimeoutError))
+        return self.records.settle(passage, result, late=late, known=known)
 
     def _late(self, passage: Passage, value: Any, error: BaseException | None) -> None:
         passage.trace = None  # whoever asked for it has long read it

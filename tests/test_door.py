@@ -183,6 +183,21 @@ def test_OP05_a_retry_gets_the_first_result_and_a_second_intended_call_runs() ->
     assert registry.call(pay(5, "c2"), run_id="r").ok and desk.paid == [5, 5]
 
 
+@pytest.mark.parametrize("retry", ["c1", "c2"])
+def test_OP05_a_write_that_raises_a_time_out_itself_is_never_repeated(retry: str) -> None:
+    sent: list[str] = []
+
+    @tool(permission="write")
+    def send_mail(to: str) -> str:
+        """Send a mail."""
+        sent.append(to)
+        raise TimeoutError("no answer from the server")
+
+    registry = Registry([send_mail])
+    codes = [through(registry, ToolCall("send_mail", {"to": "a"}, each), run_id="r")[0] for each in ("c1", retry)]
+    assert codes == ["timeout", "unknown_outcome"] and sent == ["a"]
+
+
 def test_a_retry_is_answered_even_when_the_rule_would_refuse_it_now() -> None:
     done: list[int] = []
 

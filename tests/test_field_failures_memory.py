@@ -146,7 +146,9 @@ def test_wi_01_no_widget_prints_from_a_thread_or_into_an_output_area() -> None:
     for path in widget_modules():
         names, attributes = named(path)
         assert not (names | attributes) & {"Output", "Thread", "interact", "append_stdout"}, path.name
-        assert not names & {"print", "display"}, path.name
+        assert not names & {"print"}, path.name
+        # Only the view of a stream has to be there before its cell ends; it is displayed once, by the thread of the cell.
+        assert "display" not in names or path.name == "watch.py", path.name
 
 
 def test_wi_02_no_widget_clears_an_output_area() -> None:

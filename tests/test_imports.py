@@ -24,10 +24,10 @@ LIGHT = frozenset(
     " _records _redact _replies _running _schema _starting _strict _tasks _value _wire".split()
 )
 PUBLIC = set(
-    "Agent AgentkitError AskUser CallTools ContextFullError Decision DefinitionError ErrorDetail FinalAnswer HumanModel "
+    "Agent AgentkitError Approval AskUser CallTools ContextFullError Decision DefinitionError ErrorDetail FinalAnswer HumanModel "
     "Limits Memory Message Model ModelError OfflineModel Pause ProviderError Registry Reply ReplyError Run SavedRunError "
-    "ScriptError ScriptedModel Step TextDelta Tool ToolCall ToolError ToolResult ToolScore ToolSpec Usage anthropic_problems "
-    "estimate_tokens from_openai get_model openai_problems parse_react render_react to_anthropic to_openai tool".split()
+    "ScriptError ScriptedModel Station Step TextDelta Tool ToolCall ToolError ToolResult ToolScore ToolSpec Usage anthropic_problems "
+    "estimate_tokens from_anthropic from_openai from_responses get_model openai_problems parse_react render_react responses_problems to_anthropic to_openai to_responses tool".split()
 )
 
 

@@ -62,18 +62,17 @@ class TestAToolLoop:
         assert isinstance(decision, CallTools) and decision.thought == "I look both up."
         assert [(c.name, c.arguments) for c in decision.calls] == [(c.name, c.arguments) for c in CALLS]
 
-    def test_several_event_loops_leave_nothing_behind(self, server: Endpoint, api: Any) -> None:
-        complaints: list[Any] = []
+    def test_each_event_loop_has_a_client_that_is_closed_with_it(self, server: Endpoint, api: Any) -> None:
+        made = agent(server, api)
+        clients: list[Any] = []
 
         async def asked() -> str | None:
-            asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
             found = (await made.arun("Where are they?")).answer
-            await asyncio.sleep(0)
+            clients.append(await made.model.connection.async_client())  # type: ignore[attr-defined]
             return found
 
-        made = agent(server, api)
         assert [asyncio.run(asked()) for _ in range(3)] == ["둘 다 shipped."] * 3
-        assert complaints == []
+        assert len({id(client) for client in clients}) == 3 and all(client.is_closed() for client in clients)
 
     @pytest.mark.parametrize(("status", "words"), [(None, "nothing of it was used"), (500, "has a problem of its own")])
     def test_a_stream_that_breaks_in_the_middle_runs_nothing(

@@ -166,11 +166,15 @@ class TestKeysAndAddresses:
             "http://api.openai.com/v1",
             "https://api.openai.com.example.org/v1",
             "https://notapi.openai.com/v1",
-            "https://api.openai.com@example.org/v1",
         ],
     )
     def test_another_server_never_does(self, url: str) -> None:
         assert self.sent(base_url=url).headers["authorization"] == "Bearer none"
+
+    def test_an_address_that_only_looks_like_the_own_service(self) -> None:
+        assert not any(
+            KEY in value for value in self.sent(base_url="https://api.openai.com@example.org/v1").headers.values()
+        )
 
     def test_another_server_gets_a_key_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AGENTKIT_API_KEY", "test-key-other")

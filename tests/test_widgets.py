@@ -46,6 +46,7 @@ from agentkit.widgets import (
     memory_window,
     player,
     registry_explorer,
+    stations,
     watch,
     wire_inspector,
 )  # fmt: skip
@@ -133,6 +134,7 @@ def panels() -> dict[str, Callable[[], Any]]:
         "approval_panel": lambda: approval_panel(scripted(look(), pay(3)), waiting),
         "watch": lambda: watch(Agent(Streaming([LOOK, ANSWER]), [lookup]).stream("Refund A100?")),
         "wire_inspector": lambda: wire_inspector(exchange(HOSTILE), exchange("fine")),
+        "stations": lambda: stations(Registry([lookup, refund]), ToolCall("lookup", {"order_id": "A1"}, "c1")),
         "ask_box": lambda: ask_box(scripted(FinalAnswer("", "Yes."))),
     }
 

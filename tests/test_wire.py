@@ -6,21 +6,17 @@ import json
 from typing import Any
 
 import pytest
-from strategies import TOOLS, call, python
+from strategies import call
 
 from agentkit import (
     Message,
-    Tool,
     ToolCall,
     ToolResult,
-    ToolSpec,
     anthropic_problems,
     openai_problems,
     to_anthropic,
     to_openai,
 )
-from agentkit import _wire as wire
-from agentkit._wire import tool_form
 from agentkit.messages import ErrorDetail
 
 Wire = dict[str, Any]
@@ -70,6 +66,25 @@ OPENAI_BAD: dict[str, tuple[list[Wire], str]] = {
     "a long name": ([user(), said("a", name="n" * 65), told("a")], "not a name"),
     "no name": ([user(), said("a", name=""), told("a")], "not a name"),
     "arguments that are no text": ([user(), said("a", arguments={}), told("a")], "not text"),
+    "a custom call without input": (
+        [
+            user(),
+            {"role": "assistant", "tool_calls": [{"id": "a", "type": "custom", "custom": {"name": "x"}}]},
+            told("a"),
+        ],
+        "not text",
+    ),
+    "calls of a user": ([{**said("a"), "role": "user"}, told("a")], "in an assistant message"),
+    "calls that are no list": ([user(), {"role": "assistant", "content": "x", "tool_calls": "a"}], "not a list"),
+    "a call that is no object": ([user(), {"role": "assistant", "tool_calls": ["a"]}], "not an object"),
+    "a result without content": ([user(), said("a"), {"role": "tool", "tool_call_id": "a"}], "no content"),
+    "an image as a result": ([user(), said("a"), {**told("a"), "content": [{"type": "image_url"}]}], "'image_url'"),
+    "a part of the other service": ([user([{"type": "input_text", "text": "x"}])], "'input_text'"),
+    "a part that is no object": ([user(["x"])], "type None"),
+    "a text part without text": ([user([{"type": "text"}])], "without a text"),
+    "no parts": ([user([])], "empty list"),
+    "a content that is an object": ([user({"text": "x"})], "neither text nor"),
+    "no object": (["x"], "not an object"),
 }
 
 
@@ -95,6 +110,13 @@ ANTHROPIC_GOOD: dict[str, list[Wire]] = {
     ],
     "two users": [user(), user()],
     "an empty last assistant": [user(), {"role": "assistant", "content": []}],
+    "two assistants that ask": [user(), uses("a"), uses("b"), results("a", "b")],
+    "two users that answer": [user(), uses("a", "b"), results("a"), results("b")],
+    "a system message behind a user": [
+        user(),
+        {"role": "system", "content": "x"},
+        {"role": "assistant", "content": "a"},
+    ],
 }
 ANTHROPIC_BAD: dict[str, tuple[list[Wire], str]] = {
     "empty": ([], "empty"),
@@ -118,6 +140,17 @@ ANTHROPIC_BAD: dict[str, tuple[list[Wire], str]] = {
     "one id twice": ([user(), uses("a", "a"), results("a")], "twice"),
     "an id with a colon": ([user(), uses("look:0"), results("look:0")], "'look:0'"),
     "a name with a dot": ([user(), uses("a", name="a.b"), results("a")], "'a.b'"),
+    "a tool_use of a user": ([{**uses("a"), "role": "user"}, results("a")], "only the assistant"),
+    "a system message behind the assistant": (
+        [user(), {"role": "assistant", "content": "a"}, {"role": "system", "content": "x"}],
+        "'system'",
+    ),
+    "a block without a type": ([user([{"text": "x"}])], "with a type"),
+    "a text that is no text": ([user([{"type": "text", "text": ["x"]}])], "empty text"),
+    "a block that is no object": ([user(["x"])], "with a type"),
+    "a content that is an object": ([user({"text": "x"})], "neither text nor"),
+    "null": ([user(None)], "no content"),
+    "no object": (["x"], "not an object"),
     "an input that is text": ([user(), uses("a", given="{}"), results("a")], "not an object"),
     "white space at the end": ([user(), {"role": "assistant", "content": "ok "}], "white space"),
     "a line break at the end": (
@@ -226,39 +259,3 @@ class TestToAnthropic:
             ]
         )
         assert turns[1]["content"] == blocks and turns[1]["content"] is not blocks
-
-
-# --- tools -----------------------------------------------------------------------------------------------------------
-
-
-class TestToolForm:
-    @pytest.mark.parametrize("form", ["chat", "responses", "anthropic"])
-    @pytest.mark.parametrize("made", TOOLS, ids=lambda made: made.name)
-    def test_a_tool_and_its_specification_have_the_same_form(self, made: Tool, form: Any) -> None:
-        assert tool_form(made.spec, form) == tool_form(made, form)
-
-    def test_strict_only_where_there_is_a_strict_form(self) -> None:
-        free = ToolSpec("free", "Free.", {"type": "object", "properties": {"m": {"type": "object"}}})
-        bounded = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}
-        assert (
-            tool_form(free, "chat")["function"]["strict"] is False and tool_form(free, "responses")["strict"] is False
-        )
-        assert "strict" not in tool_form(free, "anthropic")
-        assert tool_form(ToolSpec("b", "B.", bounded), "chat")["function"]["strict"] is True
-        assert tool_form(ToolSpec("b", "B.", bounded), "anthropic") == {
-            "name": "b",
-            "description": "B.",
-            "input_schema": bounded,
-        }
-
-    def test_a_specification_does_not_know_what_a_tool_may_do(self) -> None:
-        assert "annotations" in tool_form(TOOLS[0], "mcp") and "annotations" not in tool_form(TOOLS[0].spec, "mcp")
-
-
-def test_the_forms_are_loaded_when_they_are_asked_for() -> None:
-    code = "import sys, agentkit._wire as w; a = sorted(m for m in sys.modules if '_wire_' in m); w.to_openai([]); print(a, len(w.__all__))"
-    assert python(code).split()[0] == "[]"
-    for name in wire.__all__:
-        assert getattr(wire, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'to_nobody'"):
-        _ = wire.to_nobody

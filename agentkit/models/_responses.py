@@ -117,7 +117,7 @@ def _beyond(items: Sequence[Mapping[str, Any]]) -> bool:
     kinds = [str(item.get("type")) for item in items]
     plain = all(set(item) <= _PLAIN_KEYS.get(kind, set()) for kind, item in zip(kinds, items, strict=True))
     refused = any(_refuses(item) for item in items)
-    return refused or not plain or kinds.count("message") > 1 or "message" in kinds[1:]
+    return refused or not plain or "message" in kinds[1:]
 
 
 def _refuses(item: Mapping[str, Any]) -> bool:

@@ -12,13 +12,13 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentkit._jsonsafe import canonical, dumps, json_safe
+from agentkit._jsonsafe import dumps, json_safe
 from agentkit._redact import mask
 from agentkit.safety.personal import mask_personal
 
@@ -59,9 +59,16 @@ def chained(number: int, before: str, event: Mapping[str, Any]) -> dict[str, Any
 
 
 def hash_of(body: Mapping[str, Any]) -> str:
-    """SHA-256 over the canonical JSON of a record without its own hash."""
+    """SHA-256 over the canonical JSON of a record without its own hash; an empty text for what is no JSON.
+
+    Nothing is made safe or shortened first: what is not in the hash could be changed unseen.
+    """
     plain = {key: value for key, value in body.items() if key != "hash"}
-    return hashlib.sha256(canonical(plain).encode("utf-8")).hexdigest()
+    try:
+        text = json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return ""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def problems_of(records: Iterable[Mapping[str, Any]], anchor: Anchor | None = None) -> list[Problem]:
@@ -87,7 +94,8 @@ def problems_of(records: Iterable[Mapping[str, Any]], anchor: Anchor | None = No
 class AuditLog:
     """An audit log as a JSON Lines file: one record a line, each on the disk before `record` returns.
 
-    One process writes at a time. A line that a crash left unfinished is kept, told by `verify`, and writing goes on after it.
+    One process writes at a time (for several there is `AuditDatabase`). A line that a crash left unfinished is kept, told by
+    `verify`, and writing goes on after it.
 
     Args:
         path: the file; it is made when it is not there.
@@ -99,24 +107,24 @@ class AuditLog:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
+        self._size = 0
         self._last = self._end()
 
     def record(self, event: Mapping[str, Any]) -> None:
         """Append one event. Raises OSError when it cannot be written; then the log is as it was."""
-        with self._lock:
+        with self._lock, self.path.open("a+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            if size > self._size:  # another log on the same file; in one that became shorter the chain has to break
+                self._last = self._end()
             made = chained(self._last.records + 1, self._last.hash, event)
-            with self.path.open("a+b") as file:
-                size = file.seek(0, os.SEEK_END)
-                lead = (
-                    b"" if size == 0 or _ends_line(file, size) else b"\n"
-                )  # a crash left half a line: start a new one
-                try:
-                    file.write(lead + dumps(made).encode("utf-8") + b"\n")
-                    file.flush()
-                    os.fsync(file.fileno())
-                except OSError:
-                    file.truncate(size)
-                    raise
+            lead = b"" if size == 0 or _ends_line(file, size) else b"\n"  # a crash left half a line: start a new one
+            try:
+                self._size = size + _write_all(file, lead + _line(made) + b"\n")
+                os.fsync(file.fileno())
+            except OSError:
+                self._size = size
+                file.truncate(size)
+                raise
             self._last = Anchor(made["number"], made["hash"])
 
     def records(self) -> list[dict[str, Any]]:
@@ -130,23 +138,30 @@ class AuditLog:
     def verify(self, anchor: Anchor | None = None) -> list[Problem]:
         """What is wrong with the log; an empty list when nothing is."""
         lines = self._lines()
+        found = [_parsed(line) for line in lines]
         torn = [
             Problem(place, f"Line {place} is not a complete record: the program stopped while it was written.")
-            for place, line in enumerate(lines, 1)
-            if _parsed(line) is None
+            for place, record in enumerate(found, 1)
+            if record is None
         ]
-        return torn + problems_of(self.records(), anchor)
+        edited = [
+            Problem(place, f"Line {place} is not written as the log writes it: somebody has edited it.")
+            for place, (line, record) in enumerate(zip(lines, found, strict=True), 1)
+            if record is not None and _line(record) != line
+        ]
+        return torn + (problems_of([record for record in found if record is not None], anchor) or edited)
 
-    def _lines(self) -> list[str]:
+    def _lines(self) -> list[bytes]:
+        """The lines, without what is after the last end of a line when that is nothing."""
         try:
-            text = self.path.read_bytes().decode("utf-8", "replace")
+            lines = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
             return []
-        return [line for line in text.split("\n") if line]
+        return lines if lines[-1] else lines[:-1]
 
     def _end(self) -> Anchor:
-        found = self.records()
-        return Anchor(found[-1]["number"], found[-1]["hash"]) if found else Anchor(0, START)
+        self._size = self.path.stat().st_size if self.path.exists() else 0
+        return _anchor_of(self.records())
 
     def __repr__(self) -> str:
         return f"AuditLog({self._last.records} records)"
@@ -160,18 +175,25 @@ class AuditDatabase:
 
     Args:
         path: the file; it is made when it is not there.
+        seconds: how long to wait for another process that is writing.
 
     Raises:
         OSError: the file cannot be opened, read or written.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, seconds: float = 5.0) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
         with _as_os_error():
-            self._connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._connection.executescript(_TABLE)
+            self._connection = sqlite3.connect(
+                self.path, timeout=seconds, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.executescript(_TABLE)
+            except sqlite3.Error:
+                self._connection.close()
+                raise
 
     def record(self, event: Mapping[str, Any]) -> None:
         """Append one event in one transaction. Raises OSError when it cannot be written."""
@@ -183,10 +205,11 @@ class AuditDatabase:
                 made = chained(number + 1, before, event)
                 values = (made["number"], made["before"], dumps(made["event"]), made["hash"])
                 self._connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?)", values)
-            except BaseException:
-                self._connection.execute("ROLLBACK")
+                self._connection.execute("COMMIT")
+            except BaseException:  # also a COMMIT can fail, while another process reads
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     def records(self) -> list[dict[str, Any]]:
         """All records, the oldest first."""
@@ -196,8 +219,7 @@ class AuditDatabase:
 
     def anchor(self) -> Anchor:
         """Where the log stands now."""
-        found = self.records()
-        return Anchor(found[-1]["number"], found[-1]["hash"]) if found else Anchor(0, START)
+        return _anchor_of(self.records())
 
     def verify(self, anchor: Anchor | None = None) -> list[Problem]:
         """What is wrong with the log; an empty list when nothing is."""
@@ -219,11 +241,31 @@ CREATE TRIGGER IF NOT EXISTS audit_stays BEFORE DELETE ON audit BEGIN SELECT RAI
 """
 
 
-def _event(text: str) -> Any:
+def _event(text: Any) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:  # somebody has written into it; the chain will tell
+        event = json.loads(text)
+        return event if dumps(event) == text else text
+    except (ValueError, TypeError, RecursionError):  # somebody has written into it; the chain will tell
         return text
+
+
+def _anchor_of(records: Sequence[Mapping[str, Any]]) -> Anchor:
+    if not records:
+        return Anchor(0, START)
+    number = records[-1]["number"]
+    return Anchor(number if type(number) is int else len(records), str(records[-1]["hash"]))
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    return dumps(record).encode("utf-8", "surrogatepass")
+
+
+def _write_all(file: Any, data: bytes) -> int:
+    """Write to an unbuffered file. A full disk takes a part and refuses the rest; a buffer would keep that part for later."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+    return len(data)
 
 
 def _ends_line(file: Any, size: int) -> bool:
@@ -231,9 +273,9 @@ def _ends_line(file: Any, size: int) -> bool:
     return bool(file.read(1) == b"\n")
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        found = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and {"number", "before", "event", "hash"} <= set(found) else None

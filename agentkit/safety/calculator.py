@@ -19,6 +19,7 @@ LONGEST: Final = 200  # characters of an expression
 DEEPEST: Final = 40  # levels of its tree
 LARGEST: Final = 10**30  # of any value on the way
 HIGHEST: Final = 200  # of an exponent
+DIGITS: Final = 30  # to which a number may be rounded, before or after the point
 
 _BINARY: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -40,7 +41,7 @@ def calculate(expression: str) -> int | float:
     """
     if len(expression) > LONGEST:
         raise ToolError(f"An expression has at most {LONGEST} characters.", code="too_large", hint="Split it up.")
-    plain = re.sub(r"(?<=\d),(?=\d{3})", "", expression.strip())
+    plain = _ungrouped(expression.strip())
     for sign, usual in _SIGNS.items():
         plain = plain.replace(sign, usual)
     try:
@@ -51,8 +52,25 @@ def calculate(expression: str) -> int | float:
         return _rounded(_value(tree.body, 0))
     except ZeroDivisionError:
         raise ToolError("A number cannot be divided by zero.", code="division_by_zero") from None
+    except OverflowError:
+        raise ToolError("A value on the way is too large.", code="too_large", hint="Use smaller numbers.") from None
     except (ArithmeticError, ValueError, TypeError):
         raise ToolError("This expression has no value among the real numbers.", code="no_value", hint=_HINT) from None
+
+
+def _ungrouped(text: str) -> str:
+    """The expression without the commas of 1,200; those between the arguments of min, max and round stay."""
+    parts: list[str] = []
+    last, arguments = 0, [False]
+    for found in re.finditer(r"(\w*)\s*(\()|(\))|(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", text):
+        if found[2]:
+            arguments.append(found[1] not in ("", "sqrt", "abs"))
+        elif found[3]:
+            arguments.pop() if len(arguments) > 1 else None
+        elif not any(arguments):
+            parts += (text[last : found.start()], found[0].replace(",", ""))
+            last = found.end()
+    return "".join(parts) + text[last:]
 
 
 def _value(node: ast.expr, depth: int) -> Any:
@@ -70,7 +88,10 @@ def _value(node: ast.expr, depth: int) -> Any:
                 _check_power(first, second)
             return _bounded(_BINARY[type(op)](first, second))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
-            return _bounded(_FUNCTIONS[name](*(_value(each, depth + 1) for each in args)))
+            values = [_value(each, depth + 1) for each in args]
+            if name == "round" and len(values) > 1 and abs(values[1]) > DIGITS:  # round(7, -10**9) would never end
+                raise ToolError("Numbers are rounded to at most 30 digits.", code="too_large", hint="Use fewer digits.")
+            return _bounded(_FUNCTIONS[name](*values))
     raise ToolError("Only arithmetic is understood.", code="not_arithmetic", hint=_HINT)
 
 

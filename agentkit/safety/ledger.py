@@ -6,6 +6,7 @@ outcome. What happened is then not known, and the registry says so instead of pa
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -47,8 +48,12 @@ class SqliteLedger:
             self._connection = sqlite3.connect(
                 self.path, timeout=seconds, isolation_level=None, check_same_thread=False
             )
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._connection.executescript(_SCHEMA)
+            try:
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.executescript(_SCHEMA)
+            except sqlite3.Error:
+                self._connection.close()
+                raise
 
     def find(self, key: Key, call_id: str) -> Attempt | None:
         """The earlier attempt that this call repeats, or None."""
@@ -62,16 +67,19 @@ class SqliteLedger:
             if found is not None:
                 return found, False
             cursor.execute(
-                "INSERT INTO attempts (run_id, tool, arguments, call_id) VALUES (?, ?, ?, ?)", (*key, call_id)
+                "INSERT INTO attempts (run_id, tool, arguments, call_id) VALUES (?, ?, ?, ?)",
+                tuple(map(_storable, (*key, call_id))),
             )
             return Attempt(call_id, number=cursor.lastrowid or 0), True
 
     def settle(self, attempt: Attempt, result: ToolResult, *, late: bool = False) -> None:
-        """Store the outcome of an attempt."""
+        """Store the outcome of an attempt. Raises OSError also when the attempt is no longer in the file."""
         with self._transaction() as cursor:
             cursor.execute(
                 "UPDATE attempts SET outcome = ?, late = ? WHERE number = ?", (_written(result), late, attempt.number)
             )
+            if cursor.rowcount != 1:
+                raise OSError("The ledger no longer holds this attempt. Do not change its file by hand.")
         attempt.outcome, attempt.late = result, late
 
     def in_doubt(self) -> list[dict[str, str]]:
@@ -94,17 +102,18 @@ class SqliteLedger:
             cursor.execute("BEGIN IMMEDIATE")
             try:
                 yield cursor
-            except BaseException:
-                cursor.execute("ROLLBACK")
+                cursor.execute("COMMIT")
+            except BaseException:  # also a COMMIT can fail, while another process reads
+                if self._connection.in_transaction:
+                    cursor.execute("ROLLBACK")
                 raise
-            cursor.execute("COMMIT")
 
 
 def _repeated(cursor: sqlite3.Cursor, key: Key, call_id: str) -> Attempt | None:
     row = cursor.execute(
         "SELECT number, call_id, outcome, late FROM attempts WHERE run_id = ? AND tool = ? AND arguments = ?"
         " AND (call_id = ? OR outcome IS NULL OR late) ORDER BY number LIMIT 1",
-        (*key, call_id),
+        tuple(map(_storable, (*key, call_id))),
     ).fetchone()
     if row is None:
         return None
@@ -114,19 +123,33 @@ def _repeated(cursor: sqlite3.Cursor, key: Key, call_id: str) -> Attempt | None:
     return Attempt(first_id, _read(outcome) if outcome else None, False, number)
 
 
+def _storable(text: str) -> str:
+    """The text as SQLite can hold it: half of a surrogate pair, which a model may write, is spelled out."""
+    return str(text).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _written(result: ToolResult) -> str:
     error = result.error
     detail = None if error is None else {"code": error.code, "message": error.message, "hint": error.hint}
     body = {"call_id": result.call_id, "name": result.name, "data": result.data, "error": detail, "note": result.note}
-    return dumps(json_safe(body))
+    try:
+        text = dumps(
+            body
+        )  # a result is JSON already, and a second json_safe would cut the deepest level of a large one
+        text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError):
+        return dumps(json_safe(body))
+    return text
 
 
-def _read(text: str) -> ToolResult:
-    import json
-
-    body: dict[str, Any] = json.loads(text)
-    error = None if body["error"] is None else ErrorDetail(**body["error"])
-    return ToolResult(body["call_id"], body["name"], body["data"], error, body["note"])
+def _read(text: str) -> ToolResult | None:
+    """A stored outcome; None when somebody has damaged it, for then it is not known."""
+    try:
+        body: dict[str, Any] = json.loads(text)
+        error = None if body["error"] is None else ErrorDetail(**body["error"])
+        return ToolResult(body["call_id"], body["name"], body["data"], error, body["note"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 @contextmanager

@@ -9,12 +9,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
-_RESIDENT = re.compile(r"(?<!\d)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-[1-8]\d{6}(?!\d)")
-_CARD = re.compile(r"(?<![\d-])\d(?:[ -]?\d){12,18}(?![\d-])")
-_PHONE = re.compile(
-    r"(?<![\w.+-])(?:\+\d{1,3}[ .-]?(?:\(0\)[ .-]?)?\d{1,4}|\(?0\d{1,3}\)?)(?:[ .-]\d{3,4}){2}(?![\w-])"
+_EMAIL = re.compile(r"(?<![\w.+%'’-])[\w.+%'’-]++@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_RESIDENT = re.compile(r"(?<!\d)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[ ‐-―-]?[1-8]\d{6}(?!\d)")
+_DIGITS = re.compile(r"(?<![\d-])\d(?:[ .\u00a0‐-―-]?\d){12,59}")
+_SHAPES = (
+    r"\+\d(?:[ .()/\u00a0-]{0,2}\d){7,14}",  # with the code of a country: +82 10-1234-5678, +821012345678
+    r"\(?0\d{1,3}\)?(?:(?:[ ./\u00a0-]|(?<=\)))\d{3,4}){2}",  # 02-123-4567, (010) 1234 5678
+    r"01[016-9]\d{7,8}",  # a Korean mobile telephone without signs between
+    r"(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-])\d{3}[ .-]\d{4}",  # (555) 123-4567
 )
+_PHONE = re.compile(rf"(?<![\w.+-])(?:{'|'.join(_SHAPES)})(?![\w-])")
+_FIRST_OF_CARD = "23456"  # the first digit says the branch of the issuer (ISO/IEC 7812); a time in milliseconds has a 1
 
 
 def mask_personal(value: Any) -> Any:
@@ -22,23 +27,40 @@ def mask_personal(value: Any) -> Any:
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, dict):
-        return {_text(key): mask_personal(item) for key, item in value.items()}
-    if isinstance(value, list):
+        return {_text(key) if isinstance(key, str) else key: mask_personal(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
         return [mask_personal(item) for item in value]
+    if isinstance(value, int) and 10**12 <= value < 10**19 and _is_card(str(value)):
+        return "[card]"
     return value
 
 
 def _text(text: str) -> str:
-    if not any(sign in text for sign in "@0123456789"):
+    if not any(sign.isdecimal() or sign == "@" for sign in text):
         return text
     text = _EMAIL.sub("[e-mail]", text)
     text = _RESIDENT.sub("[resident number]", text)
-    text = _CARD.sub(lambda found: "[card]" if passes_luhn(found[0]) else found[0], text)
+    text = _DIGITS.sub(lambda found: _without_cards(found[0]), text)
     return _PHONE.sub("[phone]", text)
+
+
+def _without_cards(text: str) -> str:
+    """A row of digit groups in which every card number is masked, also with other numbers before or after it."""
+    groups = list(re.finditer(r"\d+", text))
+    for first, start in enumerate(groups):
+        for last in reversed(groups[first:]):
+            found = text[start.start() : last.end()]
+            if _is_card("".join(sign for sign in found if sign.isdecimal())):
+                return f"{text[: start.start()]}[card]{_DIGITS.sub(lambda m: _without_cards(m[0]), text[last.end() :])}"
+    return text
+
+
+def _is_card(digits: str) -> bool:
+    return 13 <= len(digits) <= 19 and str(int(digits[0])) in _FIRST_OF_CARD and passes_luhn(digits)
 
 
 def passes_luhn(number: str) -> bool:
     """Whether the last digit of a card number is the one that its other digits ask for."""
-    digits = [int(sign) for sign in number if sign.isdigit()][::-1]
+    digits = [int(sign) for sign in number if sign.isdecimal()][::-1]
     doubled = [digit * 2 - 9 if digit > 4 else digit * 2 for digit in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0

@@ -28,8 +28,9 @@ class Rule:
         word: what happens to a call that fits.
         tool: the name of the tool, or ``"*"`` for every tool.
         arguments: a pattern for each argument that the rule looks at: a text with ``*`` and ``?``, a set or range of
-            values, a function that says yes or no, or any other value exactly. An argument that is left out of the call does
-            not fit its pattern; an argument without a pattern may be anything.
+            values, a function that says yes or no, or any other value exactly. The values are those of the validated call,
+            with the defaults of the tool, as JSON. An argument that is left out does not fit its pattern; an argument without
+            a pattern may be anything. A ``*`` also stands for ``/`` and ``..``: to hold paths in a folder use a `PathJail`.
         why: the reason, for the model and for the person who is asked.
     """
 
@@ -42,20 +43,27 @@ class Rule:
         """Whether this rule is about this call."""
         if self.tool not in ("*", tool):
             return False
-        return all(name in arguments and matches(pattern, arguments[name]) for name, pattern in self.arguments.items())
+        for name, pattern in self.arguments.items():
+            try:
+                if name not in arguments or not matches(pattern, arguments[name]):
+                    return False
+            except Exception:  # a function that cannot judge this value: that must not open a door
+                if self.word == "allow":
+                    return False
+        return True
 
 
-def Allow(tool: str, *, why: str = "", **arguments: Any) -> Rule:
+def Allow(tool: str, /, *, why: str = "", **arguments: Any) -> Rule:
     """A rule that lets a call run."""
     return Rule("allow", tool, arguments, why)
 
 
-def Ask(tool: str, *, why: str = "", **arguments: Any) -> Rule:
+def Ask(tool: str, /, *, why: str = "", **arguments: Any) -> Rule:
     """A rule by which a person has to agree first."""
     return Rule("ask", tool, arguments, why)
 
 
-def Deny(tool: str, *, why: str = "", **arguments: Any) -> Rule:
+def Deny(tool: str, /, *, why: str = "", **arguments: Any) -> Rule:
     """A rule by which a call never runs, whatever another rule says."""
     return Rule("deny", tool, arguments, why)
 

@@ -12,15 +12,17 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from agentkit._jsonsafe import json_safe
 from agentkit.errors import DefinitionError, ToolError
 
 # Functions that compute, and none that can make a value of any size from a small number.
 FUNCTIONS: Final = frozenset(
     "abs avg char coalesce count date datetime dense_rank first_value glob group_concat hex ifnull iif instr json_array_length"
-    " json_each json_extract json_type json_valid julianday lag last_value lead length like lower ltrim max min nth_value ntile"
+    " json_extract json_type json_valid julianday lag last_value lead length like lower ltrim max min nth_value ntile"
     " nullif quote rank replace round row_number rtrim sign strftime string_agg substr substring sum time total trim typeof"
     " unicode unixepoch upper".split()
 )
@@ -32,13 +34,15 @@ class ReadOnlyDatabase:
     """A SQLite file that can be asked, never changed.
 
     Each query gets a connection of its own, opened with ``mode=ro`` and ``query_only``, an authorizer that lets through nothing
-    but reading, and limits: one statement, rows, the size of a value, and time.
+    but reading, and limits: one statement, rows, the size of a value and of the whole answer, and time. With ``tables`` nothing
+    is told about any other table, not even how many rows it has.
 
     Args:
         path: the database file.
         tables: for each table that may be read its columns, or None for all of its columns; None means every table.
         max_rows: rows that are returned; more are told by ``more``.
         seconds: how long one query may take.
+        max_text: bytes that a value may have, and that the SQL may have; an answer ends at ten times as many characters.
         clock: seconds from any start; injected in tests.
 
     Raises:
@@ -68,7 +72,8 @@ class ReadOnlyDatabase:
             ``columns`` (names), ``rows`` (lists of values that JSON can carry) and ``more`` (whether there were more rows).
 
         Raises:
-            ToolError: ``not_read_only``, ``bad_sql``, ``too_slow`` or ``too_large``.
+            ToolError: ``not_read_only``, ``bad_sql``, ``too_slow``, ``too_large``, or ``unavailable`` (a locked or damaged
+                file).
         """
         started = self._clock()
         uri = f"{self.path.resolve().as_uri()}?mode=ro"
@@ -78,34 +83,64 @@ class ReadOnlyDatabase:
                 connection.enable_load_extension(False) if hasattr(connection, "enable_load_extension") else None
                 connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(self._max_text, 1_000))
                 connection.set_progress_handler(lambda: int(self._clock() - started > self._seconds), STEPS)
-                connection.set_authorizer(self._authorize)
+                connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, max(self._max_text, 1_000))
+                connection.text_factory = _text
+                real = {row[0].casefold() for row in connection.execute("SELECT name FROM sqlite_master")}
+                connection.set_authorizer(partial(self._authorize, real))
                 cursor = connection.execute(sql, parameters)
-                rows = cursor.fetchmany(self._max_rows + 1)  # never an edit of the SQL: a comment could hide it
+                rows, more = self._fetched(cursor)
                 names = [column[0] for column in cursor.description or ()]
-        except (sqlite3.Error, sqlite3.Warning, ValueError, TypeError) as error:
+        except (sqlite3.Error, sqlite3.Warning, ValueError, TypeError, OverflowError) as error:
             raise _explained(error, self._seconds) from None
         if not names:
             raise ToolError("This SQL asks for nothing.", code="bad_sql", hint="Write one SELECT statement.")
-        shown = [[_cell(value) for value in row] for row in rows[: self._max_rows]]
-        return {"columns": names, "rows": shown, "more": len(rows) > self._max_rows}
+        return {"columns": names, "rows": rows, "more": more}
 
-    def _authorize(self, action: int, first: str | None, second: str | None, _base: str | None, _by: str | None) -> int:
+    def _fetched(self, cursor: sqlite3.Cursor) -> tuple[list[list[Any]], bool]:
+        """The first rows, and whether there are more. Never by an edit of the SQL: a comment could hide it."""
+        rows: list[list[Any]] = []
+        left = 10 * self._max_text
+        for row in cursor:
+            if len(rows) >= self._max_rows or left <= 0:
+                return rows, True
+            rows.append([_cell(value) for value in row])
+            left -= sum(len(value) for value in rows[-1] if isinstance(value, str))
+        return rows, False
+
+    def _authorize(
+        self,
+        real: Collection[str],
+        action: int,
+        first: str | None,
+        second: str | None,
+        _base: str | None,
+        _by: str | None,
+    ) -> int:
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
-            return self._may_read(first or "", second or "")
+            return self._may_read(first or "", second or "", real)
         if action == sqlite3.SQLITE_FUNCTION:
             return sqlite3.SQLITE_OK if (second or "").casefold() in FUNCTIONS else sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_PRAGMA and (first or "").casefold() in PRAGMAS:
+        if action == sqlite3.SQLITE_PRAGMA and (first or "").casefold() in PRAGMAS and self._may_list(second or ""):
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
-    def _may_read(self, table: str, column: str) -> int:
-        if self._tables is None or not column:  # no column is read by count(*), and the table may be a subquery's name
+    def _may_list(self, table: str) -> bool:
+        """Whether the names of all columns of a table (an empty text: of all tables) may be told."""
+        return self._tables is None or (table.casefold() in self._tables and self._tables[table.casefold()] is None)
+
+    def _may_read(self, table: str, column: str, real: Collection[str]) -> int:
+        folded = table.casefold()
+        if self._tables is None:
             return sqlite3.SQLITE_OK
-        if table.casefold() not in self._tables:
-            return sqlite3.SQLITE_DENY
-        columns = self._tables[table.casefold()]
+        if folded not in self._tables:
+            # count(*) reads no column. Then the table may be a subquery, whose own tables are asked about elsewhere.
+            hidden = column or folded in real or folded.startswith(("sqlite_", "pragma_"))
+            return sqlite3.SQLITE_DENY if hidden else sqlite3.SQLITE_OK
+        if not column:
+            return sqlite3.SQLITE_OK
+        columns = self._tables[folded]
         allowed = columns is None or column.casefold() in {name.casefold() for name in columns}
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
@@ -116,24 +151,32 @@ class ReadOnlyDatabase:
 def _explained(error: Exception, seconds: float) -> ToolError:
     """SQLite's complaint in our own words: its own change with its version."""
     text, name = str(error), getattr(error, "sqlite_errorname", "")
-    if name in ("SQLITE_AUTH", "SQLITE_READONLY") or "prohibited" in text or "not authorized" in text:
+    if name in ("SQLITE_AUTH", "SQLITE_READONLY") or re.match(r"not authorized|access to .* is prohibited", text):
         return ToolError(
             "This SQL may only read, and only what it is allowed to.", code="not_read_only", hint="Write one SELECT."
         )
     if name == "SQLITE_INTERRUPT":
         return ToolError(f"The query took longer than {seconds:g} s.", code="too_slow", hint="Make it simpler.")
-    if name == "SQLITE_TOOBIG":
+    if name.startswith(("SQLITE_BUSY", "SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_CANTOPEN", "SQLITE_IOERR")):
+        return ToolError("The database cannot be read just now.", code="unavailable", hint="Tell the user.")
+    if name == "SQLITE_TOOBIG" or "too large" in text:
         return ToolError("A value in this query is too long.", code="too_large", hint="Make it simpler.")
     if "one statement at a time" in text:
         return ToolError("Only one SQL statement can be run.", code="bad_sql", hint="Leave out all but the first.")
     if found := re.match(r"no such (table|column|function): (\S+)", text):
-        return ToolError(f"There is no {found[1]} {found[2]!r}.", code="bad_sql", hint="Look at the list of tables.")
+        return ToolError(
+            f"There is no {found[1]} {found[2][:60]!r}.", code="bad_sql", hint="Look at the list of tables."
+        )
     if found := re.match(r'near "(.*?)": syntax error', text, re.DOTALL):
         return ToolError(
-            f"This is not valid SQL near {found[1]!r}.", code="bad_sql", hint="Write one SELECT statement."
+            f"This is not valid SQL near {found[1][:60]!r}.", code="bad_sql", hint="Write one SELECT statement."
         )
     return ToolError("This SQL cannot be run.", code="bad_sql", hint="Write one SELECT statement.")
 
 
 def _cell(value: Any) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
+    return value.hex() if isinstance(value, bytes) else json_safe(value)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

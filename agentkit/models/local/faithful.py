@@ -70,7 +70,7 @@ def fault(text: str, data: Any, question: str) -> str:
     wrong = invented(text, canonical(data), question)
     if wrong:
         return f"it names {', '.join(wrong[:3])}, which no tool returned"
-    if _tokens(text) <= _tokens(question):
+    if _tokens(text) == _tokens(question):
         return "it only repeats the question"
     named = [leaf for leaf in leaves(data) if leaf and not missing(text, (leaf,))]
     if not named and any(leaves(data)):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from agentkit._jsonsafe import dumps
 from agentkit.errors import DefinitionError
 
 SCHEMA: Final = "agentkit.local-results/1"
@@ -61,7 +62,6 @@ class Results:
     model: str
     engine: str
     machine: str
-    threads: int
     seconds: float
     rows: tuple[Measured, ...]
 
@@ -102,7 +102,7 @@ def _load(path: Path) -> Results:
         if found["schema"] != SCHEMA:
             raise ValueError
         rows = tuple(_row(row) for row in found["rows"])
-        names = ("measured", "model", "engine", "machine", "threads", "seconds")
+        names = ("measured", "model", "engine", "machine", "seconds")
         return Results(**{name: found[name] for name in names}, rows=rows)
     except (OSError, ValueError, KeyError, TypeError):
         text = f"{path.name} holds no results. Make them with: python -m agentkit.models.local.measure"
@@ -111,6 +111,23 @@ def _load(path: Path) -> Results:
 
 def _row(row: dict[str, Any]) -> Measured:
     return Measured(row["key"], row["title"], tuple(Answer(**answer) for answer in row["answers"]))
+
+
+def to_json(results: Results) -> str:
+    """The results as JSON with one line for each answer, so that a person can read them."""
+    head = {"schema": SCHEMA} | {key: item for key, item in asdict(results).items() if key != "rows"}
+    rows = []
+    for row in results.rows:
+        answers = ",\n".join(f"  {dumps(asdict(answer))}" for answer in row.answers)
+        rows.append(f' {{"key": {dumps(row.key)}, "title": {dumps(row.title)}, "answers": [\n{answers}\n ]}}')
+    fields = "".join(f"{dumps(key)}: {dumps(item)},\n" for key, item in head.items())
+    return "{\n" + fields + '"rows": [\n' + ",\n".join(rows) + "\n]}\n"
+
+
+def store_results(results: Results, path: Path = RESULTS) -> None:
+    """Write a measurement, for `load_results`."""
+    path.write_text(to_json(results), encoding="utf-8", newline="\n")
+    _load.cache_clear()
 
 
 def results_table(results: Results | None = None, keys: Sequence[str] = ()) -> list[tuple[str, str, str, str]]:

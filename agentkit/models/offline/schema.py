@@ -75,7 +75,7 @@ class ToolView:
     @property
     def takes_topics(self) -> bool:
         """Whether the tool looks for any topic: it only reads, and a search text is all that it demands."""
-        return not self.acts and [each.shape for each in self.required] == ["query"]
+        return not self.acts and [each.shape for each in self.required if not each.nullable] == ["query"]
 
     @property
     def calculates(self) -> bool:
