@@ -1,15 +1,17 @@
 # The commands of this project. `make` alone lists them. Each makes its own environment when there is none.
 #
 # Variables you may set: PYTHON (which Python to use), VENV (where the environment goes), NB (which notebooks to build),
-# TESTS (which tests to run), WORKERS (how many processes run the tests).
+# TESTS (which tests to run), EXTRAS (more to install for the tests, such as agentdojo), WORKERS (how many processes run the tests).
 
 VENV    ?= .venv
 PYTHON  ?=
 WORKERS ?= 2
+EXTRAS  ?=
 TESTS   ?=
 NB      ?=
 REPO    ?=
 
+comma    := ,
 BIN       = $(VENV)/bin
 FIND      = sh tools/find_python.sh
 INSTALL   = sh tools/install.sh "$(VENV)" "$(PYTHON)"
@@ -72,6 +74,6 @@ $(VENV)/.ready-lab: $(SOURCES)
 	@touch $@
 
 $(VENV)/.ready-dev: $(SOURCES)
-	@$(INSTALL) notebooks,providers,mcp,dev
+	@$(INSTALL) notebooks,providers,sandbox,mcp,dev$(if $(EXTRAS),$(comma)$(EXTRAS))
 	@sh tools/install_local.sh "$(VENV)"
 	@touch $(VENV)/.ready-lab $@

@@ -64,22 +64,22 @@ def texts() -> list[tuple[str, str]]:
 
 def test_the_core_needs_pydantic_and_one_docstring_parser() -> None:
     assert sorted(requirement.name for requirement in requirements()) == ["docstring-parser", "pydantic"]
-    assert set(settings()["project"]["optional-dependencies"]) == {"notebooks", "providers", "local", "mcp", "dev"}
+    assert set(settings()["project"]["optional-dependencies"]) == {"notebooks", "providers", "local", "sandbox", "mcp", "agentdojo", "dev"}
 
 
 def test_every_dependency_is_bounded_below_and_above_and_says_why() -> None:
-    for requirement in requirements("notebooks", "providers", "local", "mcp", "dev"):
+    for requirement in requirements("notebooks", "providers", "local", "sandbox", "mcp", "agentdojo", "dev"):
         operators = sorted(specifier.operator for specifier in requirement.specifier)
         assert operators == ["<", ">="], f"{requirement} needs a lower and an upper bound"
     lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
     bounded = [line for line in lines if re.match(r'\s+"[\w-]+(\[\w+\])?>=', line)]
-    assert len(bounded) == len(requirements("notebooks", "providers", "local", "mcp", "dev"))
+    assert len(bounded) == len(requirements("notebooks", "providers", "local", "sandbox", "mcp", "agentdojo", "dev"))
     assert [line for line in bounded if "#" not in line] == []
 
 
 def test_the_versions_in_use_lie_in_the_ranges() -> None:
     versions = versions_in_use()
-    for requirement in requirements("notebooks", "providers", "local", "mcp", "dev"):
+    for requirement in requirements("notebooks", "providers", "local", "sandbox", "mcp", "agentdojo", "dev"):
         version = versions[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), f"{requirement} does not admit the tested {version}"
 

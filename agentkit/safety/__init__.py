@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agentkit.safety.paths import PathJail
     from agentkit.safety.personal import mask_personal
     from agentkit.safety.policy import Allow, Ask, Deny, Policy, Rule
+    from agentkit.safety.sandbox import SandboxResult, engines, protects, python_tool, run_python
     from agentkit.safety.sql import ReadOnlyDatabase
     from agentkit.safety.untrusted import FencedRegistry, fence, label, neutral
 
@@ -34,12 +35,17 @@ _LAZY = {
     "Problem": "audit",
     "ReadOnlyDatabase": "sql",
     "Rule": "policy",
+    "SandboxResult": "sandbox",
     "SqliteLedger": "ledger",
     "calculate": "calculator",
+    "engines": "sandbox",
     "fence": "untrusted",
     "label": "untrusted",
     "mask_personal": "personal",
     "neutral": "untrusted",
+    "protects": "sandbox",
+    "python_tool": "sandbox",
+    "run_python": "sandbox",
 }
 
 __all__ = [
@@ -56,12 +62,17 @@ __all__ = [
     "Problem",
     "ReadOnlyDatabase",
     "Rule",
+    "SandboxResult",
     "SqliteLedger",
     "calculate",
+    "engines",
     "fence",
     "label",
     "mask_personal",
     "neutral",
+    "protects",
+    "python_tool",
+    "run_python",
 ]
 
 
