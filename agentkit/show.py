@@ -24,6 +24,8 @@ __all__ = [
 ]  # fmt: skip
 
 FIRST_STEPS, LAST_STEPS = 30, 10
+LENGTH_LIMITS = ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded")
+"""What services call it when a reply reached its length limit."""
 OPEN_STEPS = 8
 Line = tuple[str, str]
 
@@ -134,12 +136,22 @@ def end_lines(run: Run) -> list[Line]:
         lines.append(("Answer", shown(run.answer)))
     if run.question is not None and not (isinstance(last, AskUser) and last.question == run.question):
         lines.append(("Question", shown(run.question)))
+    lines += _cut_off(run)
     for call in run.pending:
         why = "waits for approval" if call.id in run.awaiting else "not run yet"
         lines.append(("Pending", f"{call_text(call)} ({why})"))
     if run.error:
         lines.append(("Error", shown(run.error)))
     return [*lines, ("Status", _status(run))]
+
+
+def _cut_off(run: Run) -> list[Line]:
+    """A line for a last reply whose text ended at the length limit. Half a call says so itself."""
+    reply = run.steps[-1].reply if run.steps else None
+    reason = (reply.provider or {}).get("stop_reason") if reply is not None else None
+    if reply is None or isinstance(reply.decision, CallTools) or reason not in LENGTH_LIMITS:
+        return []
+    return [("Cut off", f"The length limit ended this reply ({reason}), so it is not complete.")]
 
 
 def _status(run: Run) -> str:

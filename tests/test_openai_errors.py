@@ -124,6 +124,7 @@ def test_without_a_key_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     service = FakeService(chat("hello"))
     error = failure(model(service, api_key=None))
     assert error.code == "no_key" and "OPENAI_API_KEY" in str(error) and "AGENTKIT_MODEL=offline" in str(error)
+    assert "restart the kernel" not in str(error) and "start your program or Jupyter again" in str(error)
     assert service.requests == []
 
 

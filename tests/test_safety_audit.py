@@ -20,7 +20,9 @@ from agentkit import Registry, ToolCall, tool
 from agentkit.safety import Anchor, AuditDatabase, AuditLog
 from agentkit.safety.audit import chained, problems_of
 
-EVENTS: list[dict[str, Any]] = [{"event": "reserved", "n": n, "text": "한국어 é", "deep": {"a": [n, None, 1.5]}} for n in range(6)]
+EVENTS: list[dict[str, Any]] = [
+    {"event": "reserved", "n": n, "text": "한국어 é", "deep": {"a": [n, None, 1.5]}} for n in range(6)
+]
 BOTH = pytest.mark.parametrize("kind", [AuditLog, AuditDatabase])
 
 
@@ -50,7 +52,9 @@ def test_any_event_is_recorded(tmp_path_factory: pytest.TempPathFactory, event: 
     folder = tmp_path_factory.mktemp("any")
     for kind in (AuditLog, AuditDatabase):
         log = filled(kind, folder / kind.__name__, [event, {"object": object(), "again": event}])
-        assert log.verify() == [] and kind(folder / kind.__name__).verify(log.anchor()) == [] and len(log.records()) == 2
+        assert (
+            log.verify() == [] and kind(folder / kind.__name__).verify(log.anchor()) == [] and len(log.records()) == 2
+        )
 
 
 def deepest() -> dict[str, Any]:
@@ -86,7 +90,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, Anch
 def test_any_single_edit_of_the_file_is_found(written: tuple[Path, bytes, Anchor], data: st.DataObject) -> None:
     path, good, anchor = written
     place = data.draw(st.integers(0, len(good) - 1))
-    piece = data.draw(st.binary(min_size=1, max_size=3) | st.sampled_from([b" ", b"\n", b"0", b"1", b'"', b"\\u0061", b"\xff"]))
+    piece = data.draw(
+        st.binary(min_size=1, max_size=3) | st.sampled_from([b" ", b"\n", b"0", b"1", b'"', b"\\u0061", b"\xff"])
+    )
     kind = data.draw(st.sampled_from(["change", "delete", "insert"]))
     cut = 0 if kind == "insert" else data.draw(st.integers(1, 3)) if kind == "delete" else len(piece)
     bad = good[:place] + (b"" if kind == "delete" else piece) + good[place + cut :]
@@ -103,10 +109,10 @@ def test_lines_removed_swapped_repeated_or_added(written: tuple[Path, bytes, Anc
     for bad in [
         lines[:number] + lines[number + 1 :],
         lines[:number] + [lines[number]] * 2 + lines[number + 1 :],
-        lines[:number] + [forged] + lines[number:],
-        lines[:number] + [forged] + lines[number + 1 :],
-        lines[:number] + [b"\n"] + lines[number:],
-        *([lines[:number] + [lines[number + 1], lines[number]] + lines[number + 2 :]] if number < 5 else []),
+        [*lines[:number], forged, *lines[number:]],
+        [*lines[:number], forged, *lines[number + 1 :]],
+        [*lines[:number], b"\n", *lines[number:]],
+        *([[*lines[:number], lines[number + 1], lines[number], *lines[number + 2 :]]] if number < 5 else []),
         lines[:number],
     ]:
         path.write_bytes(b"".join(bad))
@@ -141,6 +147,7 @@ def test_the_first_broken_record_is_named(edit: Any, record: int) -> None:
         found.append(chained(number, before, dict(event)))
         before = found[-1]["hash"]
     assert problems_of(found) == []
+    assert [each.record for each in problems_of([chained(2, "0" * 64, {})])] == [1]  # well made, with a wrong number
     edit(found)
     assert [problem.record for problem in problems_of(found)] == [record]
 
@@ -249,7 +256,16 @@ def test_bytes_cut_inside_a_letter(tmp_path: Path) -> None:
     assert len(log.records()) == 6
 
 
-@pytest.mark.parametrize("last", [b"[" * 100_000, b'{"number":1,"before":"","event":{},"hash":5}', b'{"number":"x","before":0,"event":0,"hash":0}', b"\x00" * 50, b"1" * 5000])
+@pytest.mark.parametrize(
+    "last",
+    [
+        b"[" * 100_000,
+        b'{"number":1,"before":"","event":{},"hash":5}',
+        b'{"number":"x","before":0,"event":0,"hash":0}',
+        b"\x00" * 50,
+        b"1" * 5000,
+    ],
+)
 def test_a_strange_last_line_stops_nobody(last: bytes, tmp_path: Path) -> None:
     path = tmp_path / "log"
     filled(AuditLog, path)
@@ -340,7 +356,12 @@ def test_the_registry_runs_nothing_that_the_log_did_not_take(tmp_path: Path, mon
     registry = Registry([save], audit=log)
     broken: Iterator[bool] = itertools.chain([True, True, False], itertools.repeat(False))
     real = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda handle: (_ for _ in ()).throw(OSError(28, "full")) if next(broken) else real(handle))
-    codes = [getattr(registry.call(ToolCall("save", {"text": "x"}, f"c{n}"), run_id="r").error, "code", "ok") for n in range(2)]
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: (_ for _ in ()).throw(OSError(28, "full")) if next(broken) else real(handle)
+    )
+    codes = [
+        getattr(registry.call(ToolCall("save", {"text": "x"}, f"c{n}"), run_id="r").error, "code", "ok")
+        for n in range(2)
+    ]
     assert codes == ["not_reserved", "ok"] and done == ["x"] and log.verify() == []
     assert [found["event"]["event"] for found in log.records()][-2:] == ["reserved", "answered"]

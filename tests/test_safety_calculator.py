@@ -70,7 +70,9 @@ def test_SF09_nothing_large_is_computed(expression: str) -> None:
 
 def test_what_has_no_value_is_told() -> None:
     assert [code(text) for text in ("1/0", "1 % 0", "0 ** -1", "5 // 0")] == ["division_by_zero"] * 4
-    assert [code(text) for text in ("sqrt(-1)", "(-8) ** 0.5", "min(3)", "sqrt(1, 2)", "round(1.5, 2.5)")] == ["no_value"] * 5
+    assert [code(text) for text in ("sqrt(-1)", "(-8) ** 0.5", "min(3)", "sqrt(1, 2)", "round(1.5, 2.5)")] == [
+        "no_value"
+    ] * 5
 
 
 def test_the_error_names_only_a_part_of_a_long_text() -> None:
@@ -83,7 +85,9 @@ ATOMS = st.one_of(st.integers(0, 10**12).map(str), st.floats(0, 1e9, allow_nan=F
 EXPRESSIONS = st.recursive(
     ATOMS,
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "//", "%", "**"]), inner).map(lambda t: f"({t[0]}{t[1]}{t[2]})"),
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "//", "%", "**"]), inner).map(
+            lambda t: f"({t[0]}{t[1]}{t[2]})"
+        ),
         st.tuples(st.sampled_from(["sqrt", "abs", "round"]), inner).map(lambda t: f"{t[0]}({t[1]})"),
         st.tuples(st.sampled_from(["min", "max", "round"]), inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})"),
         inner.map(lambda t: f"-{t}"),
@@ -101,7 +105,9 @@ def test_it_agrees_with_python_or_says_why_not(expression: str) -> None:
         assert error.code in ("too_large", "division_by_zero", "no_value")
         return
     assert type(found) in (int, float) and math.isfinite(found) and abs(found) <= LARGEST
-    expected = eval(expression, {"__builtins__": {}, "sqrt": math.sqrt, "abs": abs, "round": round, "min": min, "max": max})
+    expected = eval(
+        expression, {"__builtins__": {}, "sqrt": math.sqrt, "abs": abs, "round": round, "min": min, "max": max}
+    )
     assert found == expected or math.isclose(found, expected, rel_tol=1e-11)
 
 

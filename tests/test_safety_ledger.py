@@ -34,7 +34,13 @@ def code(registry: Registry, call_id: str, run_id: str = "r", **arguments: Any) 
 
 results = st.one_of(
     st.builds(ToolResult, st.just("c0"), st.just("pay"), json_values, st.none(), st.text(max_size=5)),
-    st.builds(ToolResult, st.just("c0"), st.just("pay"), st.none(), st.builds(ErrorDetail, st.just("no"), st.text(max_size=5), st.text(max_size=5))),
+    st.builds(
+        ToolResult,
+        st.just("c0"),
+        st.just("pay"),
+        st.none(),
+        st.builds(ErrorDetail, st.just("no"), st.text(max_size=5), st.text(max_size=5)),
+    ),
 )
 keys = st.tuples(st.sampled_from(["r", "s"]), st.sampled_from(["pay", "save"]), st.sampled_from(["{}", '{"a":1}']))
 ids = st.sampled_from(["", "c1", "c2", "c3", "\ud800", "한'\""])
@@ -99,6 +105,15 @@ def test_the_deepest_result_is_not_cut_when_it_is_stored(tmp_path: Path) -> None
         attempt, _ = ledger.reserve(("r", "t", str(number)), "c")
         ledger.settle(attempt, ToolResult("c", "t", data))
         assert ledger.find(("r", "t", str(number)), "c").outcome.data == data  # type: ignore[union-attr]
+
+
+def test_a_late_outcome_is_told_once_and_then_an_equal_call_is_a_new_one(tmp_path: Path) -> None:
+    for ledger in (SqliteLedger(tmp_path / "l"), Ledger()):
+        attempt, _ = ledger.reserve(KEY, "c1")
+        ledger.settle(attempt, ToolResult("c1", "pay", "paid late"), late=True)
+        found, new = ledger.reserve(KEY, "c2")
+        assert not new and found.outcome is not None and found.outcome.data == "paid late"
+        assert ledger.find(KEY, "c3") is None and ledger.reserve(KEY, "c3")[1]
 
 
 # --- behind the door -----------------------------------------------------------------------------------------------
@@ -240,19 +255,25 @@ print(result.error.code if result.error else result.data)
 @pytest.mark.parametrize("call_id", ["c1", "c2"], ids=["same id", "new id"])
 def test_OP05_killed_between_reserved_and_stored(when: str, call_id: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    killed = subprocess.run([sys.executable, "-c", WORKER, str(tmp_path), when, "c1"], env=environment, capture_output=True, timeout=60)
+    killed = subprocess.run(
+        [sys.executable, "-c", WORKER, str(tmp_path), when, "c1"], env=environment, capture_output=True, timeout=60
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     effects = tmp_path / "effects"
     before = effects.read_text(encoding="utf-8") if effects.exists() else ""
     assert before == ("" if when == "before" else "paid ")
     answer = python(WORKER, str(tmp_path), "never", call_id).strip()
     if when != "stored":  # not known, said so, and not repeated
-        assert answer == "unknown_outcome" and (effects.read_text(encoding="utf-8") if effects.exists() else "") == before
+        assert (
+            answer == "unknown_outcome" and (effects.read_text(encoding="utf-8") if effects.exists() else "") == before
+        )
         assert [each["call_id"] for each in SqliteLedger(tmp_path / "ledger").in_doubt()] == ["c1"]
     else:
         assert answer == "paid" and SqliteLedger(tmp_path / "ledger").in_doubt() == []
         assert effects.read_text(encoding="utf-8") == ("paid " if call_id == "c1" else "paid paid ")
-    events = [json.loads(line)["event"]["event"] for line in (tmp_path / "audit").read_text(encoding="utf-8").splitlines()]
+    events = [
+        json.loads(line)["event"]["event"] for line in (tmp_path / "audit").read_text(encoding="utf-8").splitlines()
+    ]
     assert events[0] == "reserved" and ("answered" in events) == (when == "stored" and call_id == "c2")
 
 

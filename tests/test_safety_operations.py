@@ -22,7 +22,9 @@ def model(service: FakeService, **more: Any) -> OpenAIModel:
 
 
 def refusal(status: int) -> Any:
-    return problem(status, {"error": {"message": "No.", "type": "invalid_request_error", "param": None, "code": None}}, **SOON)
+    return problem(
+        status, {"error": {"message": "No.", "type": "invalid_request_error", "param": None, "code": None}}, **SOON
+    )
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])

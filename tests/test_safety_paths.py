@@ -77,13 +77,29 @@ def test_SF01_a_sibling_that_begins_alike(jail: PathJail) -> None:
 
 
 def test_SF02_a_path_that_goes_up(jail: PathJail) -> None:
-    for name in ("../../../etc/passwd", "..", "notes/../..", "..\\share-secret\\loot.md", "notes/..\\../x", "a/b/../../../x"):
+    for name in (
+        "../../../etc/passwd",
+        "..",
+        "notes/../..",
+        "..\\share-secret\\loot.md",
+        "notes/..\\../x",
+        "a/b/../../../x",
+    ):
         refused(jail, name)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["out/loot.md", "out/new.md", "file", "new", "again/loot.md", "notes/up/share-secret/loot.md", "inside/up/x", "out/../x"],
+    [
+        "out/loot.md",
+        "out/new.md",
+        "file",
+        "new",
+        "again/loot.md",
+        "notes/up/share-secret/loot.md",
+        "inside/up/x",
+        "out/../x",
+    ],
 )
 def test_SF02_a_link_that_leads_out(jail: PathJail, name: str) -> None:
     linked(jail)
@@ -109,7 +125,18 @@ def test_SF03_percent_signs_are_ordinary_letters(jail: PathJail) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["/etc/passwd", "//server/share/x", "\\\\server\\share", "\\x", "C:\\x", "c:x", "C:/x", "\\\\?\\C:\\x", "\\\\.\\COM1", "/"],
+    [
+        "/etc/passwd",
+        "//server/share/x",
+        "\\\\server\\share",
+        "\\x",
+        "C:\\x",
+        "c:x",
+        "C:/x",
+        "\\\\?\\C:\\x",
+        "\\\\.\\COM1",
+        "/",
+    ],
 )
 def test_absolute_paths_of_any_system(jail: PathJail, name: str) -> None:
     refused(jail, name)
@@ -156,7 +183,9 @@ def test_only_text_is_read(jail: PathJail) -> None:
             jail.read_text("pipe")
 
 
-def test_a_link_put_there_between_check_and_opening_is_not_followed(jail: PathJail, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_put_there_between_check_and_opening_is_not_followed(
+    jail: PathJail, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place, real_open = jail.root / "notes" / "plan.md", os.open
 
     def swapped(path: os.PathLike[str], flags: int, mode: int = 0o777, **more: object) -> int:
@@ -180,6 +209,13 @@ def test_a_write_follows_no_link_and_is_whole_or_not_at_all(jail: PathJail, monk
     jail.write_text("plan.md", "written")
     assert (jail.root.parent / "share-secret" / "loot.md").read_text(encoding="utf-8") == OUTSIDE
 
+    with monkeypatch.context() as known:
+        known.setattr("secrets.token_hex", lambda size: "0" * 16)
+        (jail.root / f".{'0' * 16}.part").symlink_to(jail.root.parent / "share-secret" / "loot.md")
+        with pytest.raises(ToolError):
+            jail.write_text("plan.md", "again")
+    assert (jail.root.parent / "share-secret" / "loot.md").read_text(encoding="utf-8") == OUTSIDE
+
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -200,7 +236,9 @@ PIECES = st.sampled_from(
     ["..", ".", "/", "\\", "//", "notes", "out", "up", "file", "inside", "again", "circle", "share-secret", "loot.md", "%2e", "C:",
      "~", " ", "...", "\x00", "．．", "share", "..\\", "x", "con"]
 )  # fmt: skip
-NAMES = st.one_of(st.lists(PIECES, max_size=8).map("".join), st.lists(PIECES, max_size=8).map("/".join), st.text(max_size=30))
+NAMES = st.one_of(
+    st.lists(PIECES, max_size=8).map("".join), st.lists(PIECES, max_size=8).map("/".join), st.text(max_size=30)
+)
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +277,7 @@ def test_no_text_writes_outside(tmp_path_factory: pytest.TempPathFactory, name: 
         pass
     assert {path.name: path.read_bytes() for path in (jail.root.parent / "share-secret").iterdir()} == before
     assert sorted(path.name for path in jail.root.parent.iterdir()) == ["share", "share-secret"]
-    assert not [path for path in jail.root.rglob("*.part")]
+    assert not list(jail.root.rglob("*.part"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows refuses these names itself")

@@ -16,7 +16,14 @@ from agentkit._redact import mask
 from agentkit.safety import AuditDatabase, AuditLog, mask_personal
 from agentkit.safety.personal import passes_luhn
 
-MAILS = ["kim@example.com", "kim.min-su+shop@mail.example.co.kr", "a" * 90 + "@example.com", "김@예시.한국", "o'brien@x.org", "kim%x@y.de"]
+MAILS = [
+    "kim@example.com",
+    "kim.min-su+shop@mail.example.co.kr",
+    "a" * 90 + "@example.com",
+    "김@예시.한국",
+    "o'brien@x.org",
+    "kim%x@y.de",
+]
 CARDS = ["4111111111111111", "4111 1111 1111 1111", "4111-1111-1111-1111", "378282246310005", "3782 822463 10005", "4111.1111.1111.1111",
          "6304000000000000", "4111\u00a01111\u00a01111\u00a01111"]  # fmt: skip
 RESIDENTS = ["900101-1234567", "9001011234567", "900101 2345678", "011231-4000000", "900101–1234567"]
@@ -24,14 +31,31 @@ PHONES = [
     "010-1234-5678", "010 1234 5678", "01012345678", "+82 10-1234-5678", "+82-10-1234-5678", "+821012345678", "02-123-4567", "(02) 123-4567",
     "(02)123-4567", "031.123.4567", "+49 (0)30 1234 5678", "+1 (555) 123-4567", "(555) 123-4567", "555-123-4567", "+44 20 7946 0958", "0161 496 0000",
 ]  # fmt: skip
-KEYS = ["sk-abcdefgh12345678", "Bearer abc123def456", "AKIAABCDEFGHIJKLMNOP", "ghp_abcdefghij0123456789", "password=hunter2", "AIzaSyA1234567890abc"]
+KEYS = [
+    "sk-abcdefgh12345678",
+    "Bearer abc123def456",
+    "AKIAABCDEFGHIJKLMNOP",
+    "ghp_abcdefghij0123456789",
+    "password=hunter2",
+    "AIzaSyA1234567890abc",
+]
 PLANTED = [("[e-mail]", each) for each in MAILS] + [("[card]", each) for each in CARDS]
 PLANTED += [("[resident number]", each) for each in RESIDENTS] + [("[phone]", each) for each in PHONES]
 
 
 @pytest.mark.parametrize(("word", "text"), PLANTED, ids=[text[:24] for _, text in PLANTED])
 def test_each_form_is_masked_in_each_place(word: str, text: str) -> None:
-    for around in ("{}", "call {} now", "<{}>", "a: {},\n", "Kim ({})", "“{}”", "한국어 {} 입니다", '{{"x": "{}"}}', "to={}"):
+    for around in (
+        "{}",
+        "call {} now",
+        "<{}>",
+        "a: {},\n",
+        "Kim ({})",
+        "“{}”",
+        "한국어 {} 입니다",
+        '{{"x": "{}"}}',
+        "to={}",
+    ):
         made = mask_personal(around.format(text))
         assert word in made and text not in made
         assert not any(part in made for part in (text[-8:], text[:9])), made
@@ -41,7 +65,7 @@ def test_each_form_is_masked_in_each_place(word: str, text: str) -> None:
 @pytest.mark.parametrize("card", CARDS)
 def test_a_card_is_found_among_other_numbers(text: str, card: str) -> None:
     made = mask_personal(text.format(card, card))
-    assert card not in made and card[-9:] not in made and made.count("[card]") == text.count("{}")
+    assert card not in made and card[-9:] not in made and made == text.format("[card]", "[card]")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +82,10 @@ def test_other_text_stays(text: str) -> None:
 
 def test_values_keys_and_numbers() -> None:
     value = {"kim@x.com": [{"deep": ("010-1234-5678",)}, 4111111111111111, 1760000000000, 3.5, None, True], "n": 7}
-    assert mask_personal(value) == {"[e-mail]": [{"deep": ["[phone]"]}, "[card]", 1760000000000, 3.5, None, True], "n": 7}
+    assert mask_personal(value) == {
+        "[e-mail]": [{"deep": ["[phone]"]}, "[card]", 1760000000000, 3.5, None, True],
+        "n": 7,
+    }
     assert mask_personal({1: "kim@x.com"}) == {1: "[e-mail]"}
 
 
@@ -75,12 +102,16 @@ def test_long_text_without_data_takes_no_long_time() -> None:
 def planted(where: Any) -> Any:
     return st.recursive(
         st.sampled_from(["x", 1, None, True, 2.5]) | st.just(where),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "note"]), inner, max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "note"]), inner, max_size=3)
+        ),
         max_leaves=10,
     ).map(lambda value: {"v": value, "planted": [where]})
 
 
-@given(st.sampled_from([text for _, text in PLANTED] + KEYS).flatmap(lambda text: st.tuples(st.just(text), planted(text))))
+@given(
+    st.sampled_from([text for _, text in PLANTED] + KEYS).flatmap(lambda text: st.tuples(st.just(text), planted(text)))
+)
 @profile(300)
 def test_OP04_nothing_planted_gets_through_nested_data(made: tuple[str, Any]) -> None:
     text, value = made
@@ -88,7 +119,10 @@ def test_OP04_nothing_planted_gets_through_nested_data(made: tuple[str, Any]) ->
 
 
 def test_OP04_a_short_key_in_a_field_with_a_secret_name() -> None:
-    value = {"args": [{"Authorization": "Bearer x"}, {"headers": {"api_key": "k1", "X-Token": "t"}}], "password": ["a", {"b": "c"}]}
+    value = {
+        "args": [{"Authorization": "Bearer x"}, {"headers": {"api_key": "k1", "X-Token": "t"}}],
+        "password": ["a", {"b": "c"}],
+    }
     found = json.dumps(mask(value))
     assert not [word for word in ("Bearer x", '"k1"', '"t"', '"a"', '"c"') if word in found]
 

@@ -110,14 +110,27 @@ def test_deny_wins_over_ask_wins_over_allow_in_any_order(rules: list[Rule], amou
     assert Policy(rules).verdict(Till().pay, {"amount": amount, "to": to})[0] == expected
 
 
-patterns = st.one_of(st.text("ab*?", max_size=3), st.integers(0, 3), st.sets(st.integers(0, 3)), st.just(range(2)), st.none(), st.just(raises))
+patterns = st.one_of(
+    st.text("ab*?", max_size=3),
+    st.integers(0, 3),
+    st.sets(st.integers(0, 3)),
+    st.just(range(2)),
+    st.none(),
+    st.just(raises),
+)
 rules_of = st.builds(Rule, st.sampled_from(["allow", "ask", "deny"]), st.sampled_from(["pay", "*", "look"]),
                      st.dictionaries(st.sampled_from(["amount", "to"]), patterns, max_size=2))  # fmt: skip
 
 
-@given(st.lists(rules_of, max_size=5), rules_of, st.fixed_dictionaries({}, optional={"amount": json_values, "to": json_values}))
+@given(
+    st.lists(rules_of, max_size=5),
+    rules_of,
+    st.fixed_dictionaries({}, optional={"amount": json_values, "to": json_values}),
+)
 @profile(200)
-def test_one_more_rule_that_does_not_allow_never_loosens(rules: list[Rule], more: Rule, arguments: dict[str, Any]) -> None:
+def test_one_more_rule_that_does_not_allow_never_loosens(
+    rules: list[Rule], more: Rule, arguments: dict[str, Any]
+) -> None:
     strict = {"allow": 0, "ask": 1, "deny": 2}
     pay = Till().pay
     before = Policy(rules, default="deny").verdict(pay, arguments)[0]
@@ -149,7 +162,9 @@ def test_what_no_rule_names_is_denied_and_the_reason_says_what_is_allowed() -> N
 # --- in the registry -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [{"amount": 500}, {"amount": "500"}, {"amount": 500.0}, '{"amount": "5e2"}', {"amount": " 500 "}])
+@pytest.mark.parametrize(
+    "arguments", [{"amount": 500}, {"amount": "500"}, {"amount": 500.0}, '{"amount": "5e2"}', {"amount": " 500 "}]
+)
 @pytest.mark.parametrize("pattern", [500, range(100, 1000), {500}, lambda value: value > 100])
 def test_SF14_a_rule_is_about_what_the_tool_receives(arguments: Any, pattern: Any) -> None:
     till = Till()
@@ -160,7 +175,10 @@ def test_SF14_a_rule_is_about_what_the_tool_receives(arguments: Any, pattern: An
 
 def test_a_rule_sees_defaults_and_json_values() -> None:
     till = Till()
-    registry = Registry(till.tools, policy=Policy([Allow("pay"), Deny("pay", to="ann"), Deny("pay", kind="gift"), Deny("pay", day="2026-10-13")]))
+    registry = Registry(
+        till.tools,
+        policy=Policy([Allow("pay"), Deny("pay", to="ann"), Deny("pay", kind="gift"), Deny("pay", day="2026-10-13")]),
+    )
     assert code(registry, "pay", {"amount": 5}) == "not_permitted"  # to="ann" by default
     assert code(registry, "pay", {"amount": 5, "to": "bob", "kind": "gift"}) == "not_permitted"
     assert code(registry, "pay", {"amount": 5, "to": "bob", "day": "2026-10-13"}) == "not_permitted"
@@ -175,11 +193,18 @@ class Broken:
         return self.answer()
 
 
-@pytest.mark.parametrize("answer", [lambda: 1 / 0, lambda: None, lambda: "allow", lambda: ("yes", ""), lambda: ("allow",), lambda: (None, None)])
+@pytest.mark.parametrize(
+    "answer",
+    [lambda: 1 / 0, lambda: None, lambda: "allow", lambda: ("yes", ""), lambda: ("allow",), lambda: (None, None)],
+)
 def test_a_policy_that_does_not_answer_has_allowed_nothing(answer: Any) -> None:
     till = Till()
     registry = Registry(till.tools, policy=Broken(answer))
-    for found in (registry, registry.restricted(Policy([Allow("*")])), Registry(till.tools, policy=Policy([Allow("*")])).restricted(Broken(answer))):
+    for found in (
+        registry,
+        registry.restricted(Policy([Allow("*")])),
+        Registry(till.tools, policy=Policy([Allow("*")])).restricted(Broken(answer)),
+    ):
         assert code(found, "pay", {"amount": 1}, approved=True) == "not_permitted"
         assert not found.needs_approval(ToolCall("pay", {"amount": 1}, "c"))
     assert till.done == []
@@ -273,7 +298,9 @@ def test_SF15_without_an_answer_nothing_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("typed", [None, "", "n", "yess", "\n", "1", "true"])
-def test_SF15_the_command_line_denies_by_default(typed: str | None, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_SF15_the_command_line_denies_by_default(
+    typed: str | None, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     monkeypatch.setattr(command_line, "_typed", lambda prompt: typed)
     assert command_line._approved(ToolCall("wipe", {"path": "x"}, "c")) is False
     assert ("no terminal" in capsys.readouterr().out) is (typed is None)
@@ -295,7 +322,10 @@ def test_SF18_another_name_keeps_what_a_tool_needs() -> None:
     for name in ("tidy up", "tidy_up"):
         assert code(registry, name, {"path": "x"}) in ("needs_approval", "unknown_tool")
     assert code(registry, "tidy up", {"path": "x"}) == "needs_approval"
-    assert code(Registry([again], permissions=["read", "write"]), "tidy up", {"path": "x"}, approved=True) == "not_permitted"
+    assert (
+        code(Registry([again], permissions=["read", "write"]), "tidy up", {"path": "x"}, approved=True)
+        == "not_permitted"
+    )
     narrow = Registry([again], policy=Policy([Deny("tidy up"), Allow("*")]))
     for name in ("tidy up", "tidy_up", "wipe"):
         assert code(narrow, name, {"path": "x"}, approved=True) in ("not_permitted", "unknown_tool")

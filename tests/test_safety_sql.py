@@ -74,7 +74,9 @@ WRITES = [
 
 
 @pytest.mark.parametrize(("row", "sql"), WRITES, ids=[f"{row}-{sql[:24]}" for row, sql in WRITES])
-def test_SF04_SF06_nothing_is_changed(path: Path, row: str, sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_SF04_SF06_nothing_is_changed(
+    path: Path, row: str, sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     before = path.read_bytes()
     assert code(ReadOnlyDatabase(path), sql) in ("not_read_only", "bad_sql")
@@ -89,7 +91,20 @@ def test_SF04_the_connection_alone_refuses_too(path: Path, monkeypatch: pytest.M
     assert code(ReadOnlyDatabase(path), "WITH x AS (SELECT 1) UPDATE orders SET amount = 1") == "not_read_only"
 
 
-@pytest.mark.parametrize("sql", ["SELECT * FROM big -- limit", 'SELECT "limit", n FROM big', "SELECT n FROM big LIMIT 400"])
+def test_SF04_the_file_alone_is_open_for_reading_only(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(sqlite3.Connection):
+        def execute(self, sql: str, *more: Any) -> sqlite3.Cursor:
+            return super().execute("SELECT 1" if "query_only" in sql else sql, *more)
+
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **more: real(*given, factory=Forgetful, **more))
+    monkeypatch.setattr(ReadOnlyDatabase, "_authorize", lambda *_: sqlite3.SQLITE_OK)
+    assert code(ReadOnlyDatabase(path), "DELETE FROM orders") == "not_read_only"
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT * FROM big -- limit", 'SELECT "limit", n FROM big', "SELECT n FROM big LIMIT 400"]
+)
 def test_SF07_rows_are_counted_when_they_come_and_not_by_the_text(path: Path, sql: str) -> None:
     found = ReadOnlyDatabase(path, max_rows=5).query(sql)
     assert len(found["rows"]) == 5 and found["more"] is True
@@ -104,16 +119,18 @@ ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELEC
 
 
 def test_a_query_without_end_is_stopped(path: Path) -> None:
-    ticks = iter(range(1_000_000))
+    ticks = iter(range(1_000))
     database = ReadOnlyDatabase(path, seconds=3, clock=lambda: next(ticks))
-    assert code(database, ENDLESS.format("count(*)")) == "too_slow"
+    assert code(database, ENDLESS.format("count(*)")) == "too_slow" and next(ticks) == 5
     assert len(ReadOnlyDatabase(path).query(ENDLESS.format("n"))["rows"]) == 100
 
 
 def test_an_answer_has_a_largest_size(path: Path) -> None:
     database = ReadOnlyDatabase(path, max_text=1_000)
     wide = ", ".join(["w"] * 20)
-    sql = ENDLESS.format(wide).replace("SELECT 1 UNION ALL SELECT n + 1 FROM c", "SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 90")
+    sql = ENDLESS.format(wide).replace(
+        "SELECT 1 UNION ALL SELECT n + 1 FROM c", "SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 90"
+    )
     long = "x" * 900
     found = database.query(sql.replace("w", "?1"), [long])
     assert found["more"] is True and len(json.dumps(found)) < 10 * 1_000 + 20 * 1_000

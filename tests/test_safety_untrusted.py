@@ -27,7 +27,9 @@ def fixed() -> str:
 
 def checked(made: str) -> tuple[str, str]:
     """The source and the inside of a fence that is whole: one opening, one closing, nothing around them."""
-    found = re.fullmatch(rf'<untrusted id="{WORD}" source="([^"<>\n]*)">\n(.*)\n</untrusted id="{WORD}">', made, re.DOTALL)
+    found = re.fullmatch(
+        rf'<untrusted id="{WORD}" source="([^"<>\n]*)">\n(.*)\n</untrusted id="{WORD}">', made, re.DOTALL
+    )
     assert found, made
     assert len(MARK.findall(made)) == 2 and made.count(WORD) == 2
     return found[1], found[2]
@@ -59,10 +61,19 @@ def test_SF13_a_name_does_not_close_the_fence(text: str) -> None:
 
 
 def test_ordinary_text_stays_as_it_is() -> None:
-    for text in ("1 < 2 and untrusted > 3", "한국어 텍스트 ﬁ ½ ＜b＞ é", "an untrusted source", "a\tb\r\nc", "< unt rusted", "ｆｕｌｌ width", ""):
+    for text in (
+        "1 < 2 and untrusted > 3",
+        "한국어 텍스트 ﬁ ½ ＜b＞ é",
+        "an untrusted source",
+        "a\tb\r\nc",
+        "< unt rusted",
+        "ｆｕｌｌ width",
+        "",
+    ):
         assert neutral(text) == text
     # Also beside a mark nothing else is changed.
     assert neutral("½ ＜b＞ </ｕntrusted> ﬁ") == "½ ＜b＞ [untrusted> ﬁ"
+    assert label("a" * 79 + " b") == "a" * 79
     assert label(" a  b\n") == "a b" and label("") == label("\u200b") == "unknown" and label(7) == "7"  # type: ignore[arg-type]
 
 
@@ -207,7 +218,9 @@ def test_an_agent_works_with_it(way: str) -> None:
     agent = Agent(ScriptedModel(script()), world.fenced)  # type: ignore[arg-type]
     if way == "stream":
         stream = agent.stream("go")
-        assert not [event for event in stream if not isinstance(event, TextDelta) and MARK.search(event.decision.thought)]  # type: ignore[union-attr]
+        assert not [
+            event for event in stream if not isinstance(event, TextDelta) and MARK.search(event.decision.thought)
+        ]  # type: ignore[union-attr]
         run = stream.run
     else:
         run = agent.run("go") if way == "run" else asyncio.run(agent.arun("go"))
@@ -226,7 +239,10 @@ def test_an_approval_through_the_fence_is_bound_like_any_other() -> None:
     call = ToolCall("send", {"to": "ann"}, "c1")
     yes = world.fenced.approve(call, run_id="r")
     assert world.fenced.covers(call, yes, run_id="r") and not world.fenced.covers(call, yes, run_id="s")
-    assert world.fenced.call(ToolCall("send", {"to": "eve"}, "c1"), run_id="r", approved=yes).error.code == "needs_approval"
+    assert (
+        world.fenced.call(ToolCall("send", {"to": "eve"}, "c1"), run_id="r", approved=yes).error.code
+        == "needs_approval"
+    )
     assert world.fenced.call(call, run_id="r", approved=yes).ok and world.sent == ["ann"]
 
 

@@ -28,6 +28,7 @@ from agentkit.messages import (
     ToolResult,
     Usage,
 )  # fmt: skip
+from agentkit.widgets import player
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=\"alert('2')\">&amp;"
 ALLOWED = {
@@ -223,6 +224,28 @@ def test_a_paused_run_lists_what_it_waits_for() -> None:
     assert 'Pending: refund {"amount": 3} (waits for approval)' in show.run_text(run)
     assert 'Pending: lookup {"order_id": "A1 (cut off) (not run yet)' in show.run_text(run)
     assert_same_facts(show.run_text(run), show.run_html(run))
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"])
+def test_an_answer_that_the_length_limit_ended_says_so(reason: str) -> None:
+    run = run_of([lookup(), answer()])
+    last = replace(run.steps[-1], reply=Reply(run.steps[-1].decision, provider={"stop_reason": reason}))
+    cut = replace(run, steps=(*run.steps[:-1], last))
+    line = f"Cut off: The length limit ended this reply ({reason}), so it is not complete."
+    assert show.run_text(cut).splitlines()[-2] == line
+    assert line in repr(player(cut))
+    assert_same_facts(show.run_text(cut), show.run_html(cut))
+
+
+def test_only_a_last_text_is_said_to_be_cut_off() -> None:
+    whole = run_of([lookup(), answer()])
+    cut = Reply(whole.steps[0].decision, provider={"stop_reason": "length"})
+    refused = Reply(whole.steps[1].decision, provider={"stop_reason": "refusal"})
+    first = replace(whole, steps=(replace(whole.steps[0], reply=cut), whole.steps[1]))
+    half_a_call = replace(first, steps=first.steps[:1])
+    other = replace(whole, steps=(whole.steps[0], replace(whole.steps[1], reply=refused)))
+    for run in (whole, first, half_a_call, other):
+        assert "Cut off" not in show.run_text(run)
 
 
 def test_the_users_answer_stands_between_the_steps() -> None:

@@ -66,6 +66,14 @@ LIMITS = Exercise(
             "limits = Limits(max_steps=6, timeout=30_000, max_tokens=20_000)\n", "the limit of 30 seconds ends the run"
         ),
         Wrong("limits = Limits(max_steps=30, timeout=6, max_tokens=20_000)\n", "ends the run as max_steps after 6"),
+        Wrong(
+            "limits = Limits(max_steps=6, timeout=30, max_tokens=20_000, max_cost=0.000001)\n",
+            "each request costs 0.02 dollars, yours ended as max_cost",
+        ),
+        Wrong(
+            "limits = Limits(max_steps=6, timeout=30, max_tokens=20_000, same_rounds=1)\n",
+            "asks for the same thing twice, yours ended as stuck",
+        ),
         Wrong('limits = {"max_steps": 6, "timeout": 30, "max_tokens": 20_000}\n', "the answer is a `Limits` value"),
     ),
 )
@@ -73,7 +81,8 @@ LIMITS = Exercise(
 SAY = Exercise(
     id="06.3",
     title="What the user is told",
-    prompt="Write `say(run)`: the answer, or the question that the agent asks, or else a sentence that names the stop reason.",
+    prompt="Write `say(run)`: the answer, or the question that the agent asks, or else a sentence of three "
+    "words or more that names the stop reason.",
     stub="def say(run):\n    ...\n",
     check=check_say,
     hints=(
@@ -98,7 +107,7 @@ def say(run):
         ),
         Wrong(
             "def say(run):\n    return run.answer or run.question or run.stop_reason\n",
-            "write a sentence around the reason",
+            "write a sentence of three words or more around it",
         ),
     ),
 )
@@ -106,8 +115,8 @@ def say(run):
 TOTALS = Exercise(
     id="06.5",
     title="Read a log",
-    prompt="Write `totals(text)` for a request log in JSONL: a dictionary with the number of requests, all tokens, all "
-    "seconds, and the error codes in order.",
+    prompt="Write `totals(text)` for a request log in JSONL: a dictionary with the number of requests, all tokens "
+    "(in and out together), all seconds, and the error codes in order.",
     stub="def totals(text):\n    ...\n",
     check=check_totals,
     hints=(
@@ -131,11 +140,11 @@ def totals(text):
         Wrong(
             "def totals(text):\n    n = json.loads(text)\n"
             '    return {"requests": 1, "tokens": n["tokens_in"] + n["tokens_out"], "seconds": n["seconds"], "errors": []}\n',
-            "JSONDecodeError",
+            "parse each line by itself",
         ),
         Wrong(
             "def totals(text):\n    lines = [json.loads(line) for line in text.split('\\n')]\n    return {}\n",
-            "JSONDecodeError",
+            "parse each line by itself",
         ),
         Wrong(
             "def totals(text):\n    lines = [json.loads(line) for line in text.splitlines() if line]\n"
@@ -148,6 +157,12 @@ def totals(text):
             '    return {"requests": len(lines), "tokens": sum(n["tokens_in"] + n["tokens_out"] for n in lines),\n'
             '            "seconds": sum(n["seconds"] for n in lines), "errors": [n["errors"] for n in lines]}\n',
             "the errors are []",
+        ),
+        Wrong(
+            "def totals(text):\n    lines = [json.loads(line) for line in text.strip().split('\\n') if text]\n"
+            '    return {"requests": len(lines), "tokens": sum(n["tokens_in"] + n["tokens_out"] for n in lines),\n'
+            '            "seconds": sum(n["seconds"] for n in lines), "errors": [c for n in lines for c in n["errors"]]}\n',
+            "a log with empty lines your code parsed a text that is not JSON",
         ),
     ),
 )

@@ -21,7 +21,7 @@ def assemble_blocks(events):
 """
 
 ASSEMBLE = Exercise(
-    id="07.1",
+    id="07.4",
     title="The other stream",
     prompt="Write `assemble_blocks(events)` for the events of Anthropic's form: the calls in order, each a dictionary with "
     "the keys `id`, `name` and `input` (an object).",
@@ -73,6 +73,7 @@ READ = Exercise(
     check=check_read,
     hints=(
         '`document["content"]` is a list of blocks. Go through them and look at `block["type"]`: text or tool_use.',
+        "The arguments stay as they came: `input` is an object.",
         "Join the texts. With calls the text is the thought of `CallTools`, without calls it is the answer.",
         'When `document["stop_reason"]` is "max_tokens", the last call may be half: `replace(call, truncated=True)`.',
     ),
@@ -95,6 +96,19 @@ READ = Exercise(
                 "",
             ),
             "must be marked as truncated",
+        ),
+        Wrong(
+            _READ.replace(
+                "        calls[-1] = replace(calls[-1], truncated=True)\n",
+                "        calls = [replace(call, truncated=True) for call in calls]\n",
+            ),
+            "only the last call was cut off",
+        ),
+        Wrong(
+            _READ.replace('block["input"]', 'json.dumps(block["input"])').replace(
+                "def read", "import json\n\n\ndef read"
+            ),
+            "the arguments stay an object, as they came",
         ),
         Wrong(_READ.replace("CallTools(text,", 'CallTools("",'), "the text beside a call is the thought"),
     ),
@@ -154,9 +168,10 @@ def safe(sentence, key):
 """
 
 SAFE = Exercise(
-    id="07.4",
+    id="07.1",
     title="The key in the sentence",
-    prompt="Write `safe(sentence, key)`: the sentence without the key. A key of up to four characters is a dummy and stays.",
+    prompt="Write `safe(sentence, key)`: the sentence with a mark in the place of the key, and no part of the "
+    "key. A key of up to four characters is a dummy and stays.",
     stub="def safe(sentence, key):\n    ...\n",
     check=check_safe,
     hints=(
@@ -176,6 +191,18 @@ SAFE = Exercise(
             "holds the key twice, and it is still there",
         ),
         Wrong(
+            'def safe(sentence, key):\n    return sentence.replace(key, "") if len(key) > 4 else sentence\n',
+            "put a mark in its place",
+        ),
+        Wrong(
+            "def safe(sentence, key):\n    return sentence.replace(key, key[:8]) if len(key) > 4 else sentence\n",
+            "a part of it is still there ('zq7K')",
+        ),
+        Wrong(
+            "def safe(sentence, key):\n    return sentence.replace(key, key[1:]) if len(key) > 4 else sentence\n",
+            "a part of it is still there ('q7K-')",
+        ),
+        Wrong(
             'def safe(sentence, key):\n    return "The service refused the key."\n',
             "the rest of the sentence must stay",
         ),
@@ -184,4 +211,4 @@ SAFE = Exercise(
 
 __all__ = ["EXERCISES", "QUIZ"]
 
-EXERCISES = (ASSEMBLE, READ, MENDED, SAFE, HABIT)
+EXERCISES = (SAFE, READ, MENDED, ASSEMBLE, HABIT)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from agentkit._wire import anthropic_problems, openai_problems, to_anthropic, to_openai
@@ -14,7 +16,7 @@ from agentkit.errors import AgentkitError
 from agentkit.messages import CallTools, Decision, FinalAnswer, Message, ToolCall, ToolResult
 from agentkit.models._chat import read_chat
 
-# --- 07.1 ------------------------------------------------------------------------------------------------------------
+# --- 07.4 ------------------------------------------------------------------------------------------------------------
 
 
 def _block(index: int, *pieces: str, name: str = "", text: str = "") -> list[dict[str, Any]]:
@@ -56,7 +58,7 @@ def check_assemble(assemble: Any) -> None:
         (
             [*_block(0, text="I look."), *_block(1, '{"id": 1}', name="read")],
             [_call(1, "read", {"id": 1})],
-            "block 0 is a text, so the only call has the index 1",
+            "block 0 is a text with a text_delta, to be passed over, so the only call has the index 1",
         ),
         (
             _interleaved(_ONE, _OTHER),
@@ -107,11 +109,13 @@ def check_read(read: Any) -> None:
             [_TEXT, _use(1), _use(2)],
             "max_tokens",
             CallTools("I look.", (_made(1), _made(2, truncated=True))),
-            "the stop reason is max_tokens, so the last call was cut off and must be marked as truncated",
+            "the stop reason is max_tokens: only the last call was cut off, and it must be marked as truncated",
         ),
     )
     for content, stop, wanted, why in cases:
         found = read({"role": "assistant", "content": copy.deepcopy(content), "stop_reason": stop})
+        written = isinstance(found, CallTools) and any(isinstance(call.arguments, str) for call in found.calls)
+        expect(not written, "the arguments stay an object, as they came; a `ToolCall` takes them so")
         expect(found == wanted, f"{why}. The decision is {wanted}, but you return {shown(found, 300)}")
 
 
@@ -156,9 +160,10 @@ def check_mended(mended: Any) -> None:
         expect(not vague, f"{what}: the model reads the error; give it a message")
 
 
-# --- 07.4 ------------------------------------------------------------------------------------------------------------
+# --- 07.1 ------------------------------------------------------------------------------------------------------------
 
-_KEY: Final = "test-key-0123456789"
+_KEY: Final = "zq7K-w2Xv-9LmR-4tBn"  # no words in it, since a mark may hold words
+_PIECE: Final = 4  # so many letters in a row of a key are too many
 
 
 def check_safe(safe: Any) -> None:
@@ -172,8 +177,13 @@ def check_safe(safe: Any) -> None:
         found = safe(sentence, key)
         expect(isinstance(found, str), f"return the sentence; you return {shown(found)}")
         expect(key not in found, f"{why}, and it is still there: {shown(found)}")
+        pieces = (key[place : place + _PIECE] for place in range(len(key) - _PIECE + 1))
+        left = next((piece for piece in pieces if piece in found), "")
+        expect(not left, f"{why}, and a part of it is still there ({left!r}): {shown(found)}")
         rest = [part for part in sentence.split(key) if part not in found]
         expect(not rest, f"{why}; the rest of the sentence must stay, but this is gone: {shown(rest)}")
+        gap = " ".join(sentence.replace(key, "").split()) == " ".join(found.split())
+        expect(not gap, f"{why}; put a mark in its place, so that a reader sees that something was cut out")
     for key, why in (("", "there is no key"), ("none", "the dummy key of a local server is an ordinary word")):
         sentence = "There are none left. Add credit."
         found = safe(sentence, key)
@@ -197,6 +207,17 @@ _ORDINARY: Final = (
 )
 
 
+_THOUGHT: Final = re.compile(r"\A\s*<think>(?P<thought>.*?)</think>\s*", re.DOTALL)
+
+
+def _meant(given: Any) -> Decision:
+    """The decision of a document, read generously; thoughts that a server leaves in the content are no part of it."""
+    decision = read_chat(given).decision
+    text = decision.text if isinstance(decision, FinalAnswer) else decision.thought
+    plain = _THOUGHT.sub("", text)
+    return replace(decision, text=plain) if isinstance(decision, FinalAnswer) else replace(decision, thought=plain)
+
+
 def _strictly(given: Any) -> Decision:
     """The decision of a document, read by somebody who knows only the form in the reference."""
     message = given["choices"][0]["message"]
@@ -207,6 +228,8 @@ def _strictly(given: Any) -> Decision:
     text = message["content"] or ""
     if not isinstance(text, str):
         raise TypeError
+    if _THOUGHT.match(text):
+        raise ValueError
     int(given["usage"]["prompt_tokens"])
     return CallTools(text, calls) if calls else FinalAnswer("", text)
 
@@ -223,7 +246,7 @@ def check_habit(habit: Any) -> None:
     pair = isinstance(habit, tuple) and len(habit) == 2 and isinstance(habit[0], Mapping) and callable(habit[1])
     expect(pair, f"hand in a pair: a document (a dict), and the function `fix`; you hand in {shown(habit)}")
     given, fix = habit
-    meant = _tried(lambda found: read_chat(found).decision, given)
+    meant = _tried(_meant, given)
     says = isinstance(meant, CallTools) or (isinstance(meant, FinalAnswer) and meant.text.strip())
     if meant is None or not says:
         raise CheckFailed("the document must still say something: a text, or a call with its name")

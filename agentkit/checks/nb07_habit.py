@@ -31,13 +31,15 @@ habit = (document({"content": None, "tool_calls": [call]}), fix)
 HABIT = Exercise(
     id="07.5",
     title="A habit of a server",
-    prompt="Hand in a pair: a document of Chat Completions that a server with a habit of its own might send, and "
-    "`fix(document)`, which makes it ordinary.",
+    prompt="Hand in a pair: a document of Chat Completions that a server with a habit of its own might send (a reader "
+    "that knows only the reference cannot read it, or reads thoughts as the answer), and `fix(document)`, which makes it "
+    "ordinary.",
     stub="def fix(document):\n    ...\n\n\nhabit = (..., fix)\n",
     check=check_habit,
     hints=(
-        "Known habits: arguments as an object, content as a list of parts, a call without an id, usage that is null.",
-        "Begin with the document. `document({...})` of the cell above makes an ordinary one; then change one thing in it.",
+        "Known habits: arguments as an object or empty, content as a list of parts, `<think>…</think>` before the answer, a "
+        "call without an id, usage that is null.",
+        "Begin with the document. `document({...})` of the notebook makes an ordinary one; then change one thing in it.",
         "In `fix`, look whether the habit is there. Where it is not, return the document as it is.",
     ),
     setup="import json\n\n\n" + _DOCUMENT,

@@ -6,6 +6,7 @@ change with it. The type of the exception, the place, and the name or key it is 
 
 from __future__ import annotations
 
+import json
 from types import TracebackType
 
 from agentkit.checks.faces import shown
@@ -30,6 +31,7 @@ _MEANS: dict[type[BaseException], str] = {
     OSError: "a file or a connection could not be used",
     SystemExit: "it tried to end Python itself",
     TypeError: "a value has the wrong type, or a function was called with the wrong arguments",
+    json.JSONDecodeError: "the text is not JSON",
     ValueError: "a value has the right type but is not acceptable",
 }
 

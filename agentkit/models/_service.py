@@ -76,8 +76,8 @@ def _missing(name: str, lacks: str = "") -> ProviderError:
 def no_key(service: Service) -> ProviderError:
     """The error of a service whose key is not set."""
     return ProviderError(
-        f"There is no API key for {service.name}. Set the environment variable {service.variable} and restart the kernel. "
-        f"{OFFLINE}",
+        f"There is no API key for {service.name}. Set the environment variable {service.variable} in the terminal, and start "
+        f"your program or Jupyter again from there. {OFFLINE}",
         code="no_key",
     )
 

@@ -63,9 +63,10 @@ run = agent.run(question)
 run
 
 # %% [markdown]
-# Read it from the top. In each **step** the model says what it thinks (the **thought**) and which tool it wants to use, with which
-# values (the **action**). The program runs the tool, and what comes back is the **observation**. The model reads it in the next step. When
-# it knows enough, it writes the **answer**. The percentages say how well a tool fits the goal; tokens are pieces of text. You may skip both today.
+# Read it from the top. In each **step** the model says what it thinks (the **thought**) and which tool it wants to use,
+# with which values (the **action**). The program runs the tool, and what comes back is the **observation**. The model
+# reads it in the next step. When it knows enough, it writes the **answer**. The percentages say how well a tool fits
+# the goal; tokens are pieces of text. You may skip both today.
 #
 # Look at the answer again: each fact in it stands in an observation above. Nothing is invented, and you can check it.
 #
@@ -150,8 +151,9 @@ print(os.environ.get("AGENTKIT_MODEL", "(not set)"))
 print(type(get_model()).__name__)
 
 # %% [markdown]
-# Without a choice of yours it is `offline`, the model in the box. There are two names today: `offline` and `human`. You choose one in a cell,
-# `get_model("human")`, or for all notebooks with the **environment variable** `AGENTKIT_MODEL`, a setting of the terminal from which you start:
+# Without a choice of yours it is `offline`, the model in the box. Two names need nothing else: `offline` and `human`
+# (07 has the others). You choose one in a cell, `get_model("human")`, or for all notebooks with the **environment
+# variable** `AGENTKIT_MODEL`, a setting of the terminal from which you start:
 #
 # ```
 # AGENTKIT_MODEL=human agentkit lab
@@ -184,8 +186,8 @@ print(by_you.status, "|", by_you.question)
 # - For its last step it may have rules: `rules=orders.rules` says what follows from an order, a policy and a date in this shop.
 
 # %% [markdown]
-# What it is not: it does not write freely, it knows nothing about the world, and it misses questions that a large model understands. What you
-# build around it is the same for any model.
+# What it is not: it does not write freely, it knows nothing about the world, and it misses questions that a large model
+# understands. What you build around it is the same for any model.
 
 # %% [markdown]
 # ## Exercises
@@ -244,7 +246,12 @@ quiz("00")
 # | **03** The registry | the one door through which all calls go |
 # | **04** Memory | what is kept, and what is sent |
 # | **05** The loop | think, act, observe, and every way to stop |
-#
-# More notebooks will follow these, up to agents in teams and in daily use.
+# | **06** Your first agent | an assistant with tests, a log and a checklist |
+# | **07** Real models | the piece between an agent and a service |
+# | **08** The JSON contract | the stations between a model's wish and a changed row |
+# | **15** Safety | attacks on an agent, and the defences |
+
+# %% [markdown]
+# More notebooks will follow, up to agents in teams and in daily use.
 #
 # **Next:** 01, what is an agent? You saw one work. Now you write one by hand.

@@ -3,8 +3,8 @@
 #
 # The research assistant of notebook 06 meets the models of two services: the official SDKs, the real wire format, and no key at all. You
 # build the piece between an agent and a service, and you read what travels. **45 minutes** without the part *Further*. Builds on 04
-# (memory), 05 (loop) and 06 (your first agent). Adds to `agentkit`: `OpenAIModel`, `AnthropicModel`, the endpoint, recordings, and a small
-# model in the box.
+# (memory), 05 (loop) and 06 (your first agent). Adds to `agentkit`: `OpenAIModel`, `AnthropicModel`, the endpoint, recordings, and a
+# small model on your own computer.
 
 # %% [markdown]
 # **By the end you can**
@@ -94,8 +94,9 @@ with service() as server:
 print(server.running)
 
 # %% [markdown]
-# The `with` block starts it on a free port, and stops it for certain, also after an error. An **SDK** (software development kit) is the
-# library that a service offers to its customers. The next cell uses the official ones of OpenAI and Anthropic, unchanged.
+# The `with` block starts it on a free port, and stops it for certain, also after an error. So for your own trials write
+# the `with` line again. An **SDK** (software development kit) is the library that a service offers to its customers.
+# The next cell uses the official ones of OpenAI and Anthropic, unchanged. (The first use of an SDK takes some seconds.)
 #
 # **Before you run the next cell:** three models, one agent. Will the three answers be the same?
 
@@ -122,7 +123,8 @@ paths
 # %% [markdown]
 # ### With a key, or with a server of your own
 #
-# Two variables of the environment choose the model, for all notebooks. A key alone changes nothing.
+# Two variables of the environment choose the model, for all notebooks. A key alone changes nothing. Set them in the terminal before you
+# start `agentkit lab`.
 #
 # | you have | AGENTKIT_MODEL | AGENTKIT_BASE_URL |
 # |---|---|---|
@@ -135,13 +137,15 @@ paths
 # | vLLM | `openai-compatible` | `http://127.0.0.1:8000/v1` |
 #
 # The last four are programs that run a model on your own computer and speak OpenAI's language (**OpenAI-compatible**). `NAME` is the model.
+# Where such a server wants a key of its own, it stands in `AGENTKIT_API_KEY`, so that your real key never reaches it.
 
 # %%
 chosen = os.environ.get("AGENTKIT_MODEL", "").partition(":")[0]
 if chosen in ("openai", "openai-responses", "anthropic", "openai-compatible"):
     print(assistant(get_model()).run(question))
 else:
-    print("No service is chosen, so nothing was sent. Set AGENTKIT_MODEL (and a key), and restart the kernel.")
+    print("No service is chosen, so nothing was sent.")
+    print("Set AGENTKIT_MODEL (and a key) in the terminal, and start agentkit lab again.")
 
 # %% [markdown]
 # ## Build it by hand
@@ -196,11 +200,12 @@ def my_reply(response):
         for call in message.tool_calls or ()
     )
     decision = CallTools(text, calls) if calls else FinalAnswer("", text)
-    return Reply(decision, Usage(used.prompt_tokens, used.completion_tokens, cost=None))
+    usage = Usage(used.prompt_tokens, used.completion_tokens, cost=None)  # None: nobody knows the price
+    return Reply(decision, usage)
 
 # %% [markdown]
-# In between stands the SDK's **client**, the object that sends requests. With it the three parts make a model: something with `decide`. SDKs
-# refuse an empty key; a local server takes any, so the word "none" will do.
+# In between stands the SDK's **client**, the object that sends requests. With it the three parts make a model:
+# something with `decide`. SDKs refuse an empty key; a local server takes any, so the word "none" will do.
 
 # %%
 class MyOpenAI:
@@ -255,51 +260,105 @@ with service() as server:
     print(assistant(MyOpenAI(server.openai_url)).run(question).answer)
 
 # %% [markdown]
-# It works, on a good day. Is it a good adapter? The **contract** of a model is a list of promises, each tried over the wire, on good days and
-# bad ones.
+# It works, on a good day. Is it a good adapter? The **contract** of a model is a list of promises, each tried over the
+# wire, on good days and bad ones.
 
 # %%
 model_contract(lambda server: MyOpenAI(server.openai_url))
 
 # %% [markdown]
 # Four promises are broken: an empty list of tools, arguments that are no JSON, a call that was cut off, and errors that the agent does not
-# know. A better one takes four small changes. Arguments stay text, because the registry parses them and can tell the model what is wrong.
-
-# %%
-def my_reply(response):
-    choice, used = response.choices[0], response.usage
-    text, cut_off = choice.message.content or "", choice.finish_reason == "length"
-    calls = tuple(
-        ToolCall(call.function.name, call.function.arguments, call.id, truncated=cut_off)
-        for call in choice.message.tool_calls or ()
-    )
-    decision = CallTools(text, calls) if calls else FinalAnswer("", text)
-    return Reply(decision, Usage(used.prompt_tokens, used.completion_tokens, cost=None))
+# know. None of them shows on a good day. (*Further* mends all four, in twenty lines.)
 
 # %% [markdown]
-# An SDK has its own exceptions. They become a `ProviderError`, which ends a run as `model_error`; and the key is cut out of the sentence,
-# because a service may repeat it.
-
-# %%
-class MyBetterOpenAI(MyOpenAI):
-    def decide(self, messages, tools):
-        request = my_request(messages, tools)
-        if not tools:
-            del request["tools"]
-        try:
-            return my_reply(self.client.chat.completions.create(**request))
-        except OpenAIError as error:
-            sentence = str(error).replace(self.key, "[secret]")
-        raise ProviderError(f"The service could not answer. It said: {sentence}")
-
-
-print(model_contract(lambda server: MyBetterOpenAI(server.openai_url)).passed)
-
-# %% [markdown]
-# ### Streaming, delta by delta
+# ## The same piece in agentkit
 #
-# A **streamed** reply comes in many small events while the model writes. Each brings a **delta**, which is what is new since the last one. Here
-# is a question with two needs, so that the reply has two calls. Look at the words first: a thin bar stands between two pieces.
+# Your three parts, in the package: `request` makes the dictionary, `_create` sends it through the SDK, and `ask` turns
+# an exception of the SDK into a `ProviderError`.
+
+# %%
+source(OpenAIModel.decide)
+
+# %% [markdown]
+# `_read` is `read_chat`, your `my_reply`. It is longer, because it allows for many servers. Here are three of its lines
+# that you know: why the model stopped, the calls (with whether they were cut off), and the usage.
+
+# %%
+for part in ("stop", "calls", "usage"):
+    print(source(read_chat, only=part))
+
+# %% [markdown]
+# | yours | agentkit | why |
+# |---|---|---|
+# | one form, one service | three forms, any server that speaks one of them | one line swaps the model |
+# | `decide` | also `adecide` and `stream` | words as they come, many agents at once |
+# | one sentence for every error | a code and what to do: no key, wrong key, quota, no server, … | the reader can act |
+# | the content must be a text | null, a list of parts, arguments as an object, no id, … | servers have habits |
+# | tools as they are | in the strict form where there is one | the service then keeps to the schema |
+#
+# The contract does not know whose model it tries. The same one that found four faults in yours:
+
+# %%
+makers = {
+    "OpenAIModel": lambda server: OpenAIModel("offline", base_url=server.openai_url),
+    "AnthropicModel": lambda server: AnthropicModel("offline", base_url=server.anthropic_url),
+}
+for name, make in makers.items():
+    report = model_contract(make)
+    print(name, report.passed, len(report.points), "points")
+
+# %% [markdown]
+# ## Two services, side by side
+#
+# The same turn, once in each language. A **turn** here is two exchanges: the request that leads to a call, and the one
+# that brings its result.
+
+# %%
+def turn(make):
+    with service() as server:
+        assistant(make(server)).run(question)
+        return server.exchanges
+
+
+left, right = turn(makers["OpenAIModel"]), turn(makers["AnthropicModel"])
+print(list(left[0].request))
+print(list(right[0].request))
+
+# %% [markdown]
+# Anthropic has a place of its own for the system text, and always wants a length limit (`max_tokens`). Now the answer
+# with the call. Compare the arguments, and the **stop reason**, which says why the model stopped writing.
+
+# %%
+choice = left[0].response["choices"][0]
+print(json.dumps(choice["message"]["tool_calls"][0], indent=1))
+print("finish_reason:", choice["finish_reason"], "\n")
+print(json.dumps(right[0].response["content"][1], indent=1))
+print("stop_reason:", right[0].response["stop_reason"])
+
+# %% [markdown]
+# A text in one, an object in the other. (`limit` is null on the left, because a strict schema must name every key.)
+# Then the result goes back.
+#
+# **Before you run the next cell:** OpenAI has a role `tool` for a result. Which role does Anthropic use?
+
+# %%
+for exchange in (left[1], right[1]):
+    print(json.dumps(exchange.request["messages"][-1])[:150], "…")
+
+# %% [markdown]
+# The role `user`: whatever is not the model's own goes there, and roles take turns. Several results stand in one
+# message. All concepts, side by side; choose one, and see where it stands in each language. (On a web page without a
+# running notebook you see all of them.)
+
+# %%
+wire_inspector(left, right)
+
+# %% [markdown]
+# ## Streaming, delta by delta
+#
+# A **streamed** reply comes in many small events while the model writes. Each brings a **delta**, which is what is new
+# since the last one. Here is a question with two needs, so that the reply has two calls. Look at the words first: a
+# thin bar stands between two pieces.
 
 # %%
 two_needs = "What is WSGI? And what is a WebSocket?"
@@ -344,119 +403,10 @@ def assemble(events):
 assemble(events)
 
 # %% [markdown]
-# The same, drawn: what arrived with each event, and what was assembled so far. Look for the event at which the arguments of each call become
-# JSON.
-
-# %%
-deltas(events)
-
-# %% [markdown]
-# You need not read deltas to watch an agent. `watch` shows the words while they come; afterwards it is the player of the run.
-
-# %%
-with service() as server:
-    watched = watch(assistant(OpenAIModel("offline", base_url=server.openai_url)).stream(question))
-watched
-
-# %% [markdown]
-# ## The same piece in agentkit
-#
-# Your three parts, in the package: `request` makes the dictionary, `_create` sends it through the SDK, and `ask` turns an exception of the SDK
-# into a `ProviderError`.
-
-# %%
-source(OpenAIModel.decide)
-
-# %% [markdown]
-# `_read` is `read_chat`, your `my_reply`. Look for the four things that you know: the text, the calls, the usage, and what happens when the
-# reply was cut off.
-
-# %%
-source(read_chat)
-
-# %% [markdown]
-# | yours | agentkit | why |
-# |---|---|---|
-# | one form, one service | three forms, any server that speaks one of them | one line swaps the model |
-# | `decide` | also `adecide` and `stream` | words as they come, many agents at once |
-# | one sentence for every error | a code and what to do: no key, wrong key, quota, no server, … | the reader can act |
-# | the content must be a text | null, a list of parts, arguments as an object, no id, … | servers have habits |
-# | tools as they are | in the strict form where there is one | the service then keeps to the schema |
-#
-# The contract does not know whose model it tries:
-
-# %%
-makers = {
-    "yours": lambda server: MyBetterOpenAI(server.openai_url),
-    "OpenAIModel": lambda server: OpenAIModel("offline", base_url=server.openai_url),
-    "AnthropicModel": lambda server: AnthropicModel("offline", base_url=server.anthropic_url),
-}
-for name, make in makers.items():
-    report = model_contract(make)
-    print(name, report.passed, len(report.points), "points")
-
-# %% [markdown]
-# ## Two services, side by side
-#
-# The same turn, once in each language. A **turn** here is two exchanges: the request that leads to a call, and the one that brings its result.
-
-# %%
-def turn(make):
-    with service() as server:
-        assistant(make(server)).run(question)
-        return server.exchanges
-
-
-left, right = turn(makers["OpenAIModel"]), turn(makers["AnthropicModel"])
-print(list(left[0].request))
-print(list(right[0].request))
-
-# %% [markdown]
-# Anthropic has a place of its own for the system text, and always wants a length limit (`max_tokens`). Now the answer with the call. Compare the
-# arguments, and the **stop reason**, which says why the model stopped writing.
-
-# %%
-choice = left[0].response["choices"][0]
-print(json.dumps(choice["message"]["tool_calls"][0], indent=1))
-print("finish_reason:", choice["finish_reason"], "\n")
-print(json.dumps(right[0].response["content"][1], indent=1))
-print("stop_reason:", right[0].response["stop_reason"])
-
-# %% [markdown]
-# A text in one, an object in the other. (`limit` is null on the left, because a strict schema must name every key.) Then the result goes back.
-#
-# **Before you run the next cell:** OpenAI has a role `tool` for a result. Which role does Anthropic use?
-
-# %%
-for exchange in (left[1], right[1]):
-    print(json.dumps(exchange.request["messages"][-1])[:150], "…")
-
-# %% [markdown]
-# The role `user`: whatever is not the model's own goes there, and roles take turns. Several results stand in one message. All concepts, side
-# by side; choose one, and see where it stands in each language.
-
-# %%
-wire_inspector(left, right)
-
-# %% [markdown]
-# **Usage**: both report the tokens, and each token has a price. Prices change, so they stand in one dated file, the **catalog**. What would this
-# little run cost with the model that `agentkit` takes by default?
-
-# %%
-used = assistant(OfflineModel(rules=research.rules)).run(question).usage
-rows = []
-for provider in ("openai", "anthropic"):
-    model = default_model(provider)
-    million = [round(1000 * cost(model, *tokens), 3) for tokens in ((1000, 0), (0, 1000))]
-    rows.append([provider, *million, round(1000 * cost(model, used.input_tokens, used.output_tokens), 2)])
-print("prices of", catalog()["dated"])
-table(rows, ["service", "dollars for a million tokens in", "and out", "dollars for 1,000 such runs"])
-
-# %% [markdown]
 # ## Record once, replay in class
 #
-# One person has a key, thirty have none. So one person **records**: every request and its reply goes into a file, a line of JSON for each, with
-# secrets masked. Here the endpoint plays the service, and the date is given.
+# One person has a key, thirty have none. So one person **records**: every request and its reply goes into a file, a
+# line of JSON for each, with secrets masked. Here the endpoint plays the service, and the date is given.
 
 # %%
 with TemporaryDirectory() as folder, service() as server:
@@ -468,8 +418,8 @@ for line in tape.splitlines():
     print(line[:110], "…")
 
 # %% [markdown]
-# The others **replay** it: no server, no key, the same replies. A recording is strict. A request that was not recorded is an error that says
-# what differs.
+# The others **replay** it: no server, no key, the same replies. A recording is strict. A request that was not recorded
+# is an error that says what differs.
 
 # %%
 with TemporaryDirectory() as folder:
@@ -480,15 +430,15 @@ with TemporaryDirectory() as folder:
     print(assistant(recorded).run("On which port does Flask listen?").error)
 
 # %% [markdown]
-# With `AGENTKIT_MODEL=recorded:lesson.jsonl` every notebook cell that calls `get_model` replays that file.
+# Keep the file, and with `AGENTKIT_MODEL=recorded:lesson.jsonl` the line `get_model()` replays it: the recorded questions only.
 
 # %% [markdown]
-# ## The small model in the box
+# ## A small model on your own computer
 #
-# Can a model run without a service? Yes, if it is small. `agentkit` can use one with 135 million **parameters** (the numbers that a model has
-# learned); large ones have a thousand times as many. It was asked 45 questions of an order desk, and each has one right tool out of three. So
-# guessing gives about 15 right ones. These are recorded results of real runs, each with its 95 % **interval**: the range in which the true rate
-# probably lies.
+# Can a model run without a service? Yes, if it is small. `agentkit` can use one with 135 million **parameters** (the
+# numbers that a model has learned); large ones have a thousand times as many. It was asked 45 questions of an order
+# desk, and each has one right tool out of three. So guessing gives about 15 right ones. These are recorded results of
+# real runs, each with its 95 % **interval**: the range in which the true rate probably lies.
 
 # %%
 HEADER = ["what", "right", "rate", "95 % interval"]
@@ -500,66 +450,32 @@ methods = (
 table(results_table(keys=methods), HEADER)
 
 # %% [markdown]
-# Read it from the top. The first row: asked for a JSON object with a tool and its arguments, it writes no JSON at all. What did it write?
-
-# %%
-for answer in results.row("free").wrong[:3]:
-    print("asked:", answer.question)
-    print("wrote:", " ".join(answer.wrote.split())[:150], "\n")
-
-# %% [markdown]
-# Two things repair the form. *Examples* in the prompt do, mostly: a model continues what it sees. **Constrained decoding** does, always: at each
-# step, only tokens that keep the text valid for a JSON Schema may be chosen.
+# Read it from the top. Asked for a JSON object, it writes none. With examples in the prompt it does, here in all 45
+# replies: a model continues what it sees. **Constrained decoding** makes sure of it: at each step, only tokens that
+# keep the text valid for a JSON Schema may be chosen.
 #
-# But *valid is not right*. Three rows have the same schema and the same nine examples; only the order of the examples differs. That is called
-# **order bias**. Which tool was chosen how often? Fifteen each would be right.
+# But *valid is not right*. With the same schema and the same nine examples in another order, the right tool is chosen 15, 27 or 31 times.
+# Here it was even given the right tool, and had only to fill in the arguments:
 
 # %%
-tools = sorted({answer.wanted for answer in results.row("choice_mixed").answers})
-rows = []
-for key in ("choice_grouped", "choice_mixed", "choice_reversed"):
-    wrote = [answer.wrote for answer in results.row(key).answers]
-    rows.append([key, *(sum(f'"{name}"' in text for text in wrote) for name in tools)])
-table(rows, ["order of the examples", *tools])
-
-# %% [markdown]
-# In the first row the examples of `days_between` stand last, in the third those of `lookup_order`: it likes what it has just read. With the three
-# examples most like the question it is good. But who found those examples? A few lines of code. And code alone, which takes the tool of
-# the most similar example (*no model*), is about as good: the intervals overlap. So what is the model good for? Give it the right tool:
-
-# %%
-table(results_table(keys=("arguments", "phrasing")), HEADER)
-
-# %% [markdown]
-# It copies codes and dates well. Here is where it fails: two wrong arguments in valid JSON, and a sentence that only
-# repeats the question.
-
-# %%
-parcel = [answer for answer in results.row("phrasing").wrong if "A103" in answer.question]
-for answer in [*results.row("arguments").wrong[:2], *parcel]:
+def show_answer(answer):
     print("asked: ", answer.question)
     print("wanted:", answer.wanted)
     print("wrote: ", answer.wrote, "\n")
 
-# %% [markdown]
-# So divide the work: **route in code, let the small model fill the arguments**, and check in code what it says. That is what `LocalModel` does
-# (`AGENTKIT_MODEL=local`). A large model needs no such help; a small one shows you what the large one does for you. With `LIVE = True` it
-# runs here, in your kernel. It needs two packages, and when they are missing, the error says how to install them.
 
-# %%
-LIVE = False
-example = Example("How much is 3 + 4?", "calculate", {"expression": "3 + 4"})
-if LIVE:
-    print(LocalModel().complete(question))                   # the model alone, without tools
-    print(assistant(LocalModel(examples=[example])).run("How much is 12 * 250?"))
-else:
-    print("Not run. Set LIVE to True and run the cell again.")
+wrong = results.row("arguments").wrong
+show_answer(next(answer for answer in wrong if "overnight" in answer.question))
+
+# %% [markdown]
+# Valid JSON, an allowed value, and not what was asked. No schema can see that. *Further* shows more of what it can and cannot do, and runs
+# it here.
 
 # %% [markdown]
 # ## What goes wrong
 #
-# **Two calls become one.** Some servers send the pieces of two calls in turns. A program that appends each piece to the *last* call works for
-# months, and then it does not. Here are the events of above, with their pieces in turns:
+# **Two calls become one.** Some servers send the pieces of two calls in turns. A program that appends each piece to the
+# *last* call works for months, and then it does not. Here are the events of above, with their pieces in turns:
 
 # %%
 def by_last_call(events):
@@ -581,7 +497,7 @@ print(assemble(in_turns) == assemble(events))
 # %% [markdown]
 # The symptom: a call without arguments, and one that is no JSON. The cause: pieces were joined by time. The cure: join them by index.
 #
-# **Half a call.** A reply has a length limit. What if it is reached in the middle of the arguments?
+# **Half a call, half an answer.** A reply has a length limit. What if it is reached in the middle of the arguments?
 
 # %%
 with service() as server:
@@ -590,10 +506,23 @@ with service() as server:
 step = run.steps[0]
 print(step.reply.provider, step.calls)
 print(step.results[0].content)
+print(run.stop_reason)
 
 # %% [markdown]
-# The symptom: arguments that end too early. The cause is told by the stop reason, `length`. The cure: such a call is marked as truncated and
-# never run, and nobody "repairs" it. A repaired `{"amount": 25` is a valid refund of 25.
+# The symptom: arguments that end too early. The cause is told by the stop reason, `length`. The cure: such a call is
+# marked as truncated and never run, and nobody "repairs" it: of a refund of 250, cut to `{"amount": 25`, a repair makes
+# a valid refund of 25. This run ends as `stuck`; give it more room with a larger `max_output_tokens`.
+#
+# With still less room the *text* itself is cut, and the half text becomes the answer:
+
+# %%
+with service() as server:
+    short = OpenAIModel("offline", base_url=server.openai_url, max_output_tokens=40)
+    print(assistant(short).run(question))
+
+# %% [markdown]
+# The run is done, it has an answer, and only the line *Cut off* says that something is missing. It comes from the stop reason of the
+# service (`step.reply.provider`). So look at it before you use an answer.
 #
 # **A call nobody answered.** A program was stopped between a call and its result, and the history was kept as it was.
 
@@ -610,8 +539,104 @@ with service() as server:
             print(server.exchanges[-1].response["error"]["message"])
 
 # %% [markdown]
-# The symptom: every further question is refused, for ever. The cause: both services want a result for each call. The cure: exercise 07.3. (The
-# loop of `agentkit` closes open calls by itself.)
+# The symptom: every further question is refused, for ever. The cause: both services want a result for each call. The
+# cure: exercise 07.3. (The loop of `agentkit` closes a call that is open at the *end* of a history. Here a message
+# already follows it, so that is too late.)
+#
+# Three more failures stand under *Further*.
+
+# %% [markdown]
+# ## Exercises
+#
+# `check` tells you how your answer is doing. `hint("07.1")` gives a first step, `hint("07.1", 2)` a second, and `solution("07.1")` shows
+# ours. 07.3 to 07.5 take more time; they stand under *Further*.
+#
+# **07.1 The key in the sentence.** A service may repeat your key in an error, and then it stands in a log. Write
+# `safe(sentence, key)`: the sentence, with a mark in the place of the key, and no part of the key. A key of up to four
+# characters (such as "none") is a dummy, and then the sentence stays as it is.
+
+# %%
+def safe(sentence, key):
+    ...
+
+
+check("07.1", safe)
+
+# %% [markdown]
+# **07.2 The other reply.** Write `read(document)` for a document of Anthropic's form. It has `stop_reason`, and
+# `content`, a list of blocks. You saw one with a call above; one with text is `{"type": "text", "text": "I look."}`.
+# Return the decision: the arguments stay an object, and blocks of other types are passed over. When the stop reason is
+# `max_tokens`, only the last call was cut off; mark it as truncated.
+
+# %%
+def read(document):
+    ...
+
+
+check("07.2", read)
+
+# %% [markdown]
+# ### Quiz
+#
+# Answer with three letters, for example `quiz("07", "a", "b", "c")`.
+
+# %%
+quiz("07")
+
+# %% [markdown]
+# ## Recap
+#
+# - One agent with any model, by one line or one variable: *A service on your own computer*, *With a key*.
+# - An adapter by hand, its contract, and one turn of both wire formats: *An adapter*, *Two services, side by side*.
+# - A stream put together by index, and what goes wrong else: *Streaming, delta by delta*, *What goes wrong*.
+# - A recorded model replayed, and a small model measured: *Record once*, *A small model on your own computer*.
+#
+# **Next:** 08, the JSON contract. A model's arguments arrive; what must be true before a tool may act on them?
+
+# %% [markdown]
+# ## Further
+#
+# ### Your adapter, mended
+#
+# The contract found four broken promises. A better adapter takes four small changes. Arguments stay text, because the
+# registry parses them and can tell the model what is wrong. (The new `my_reply` replaces the old one, in `MyOpenAI`
+# too.)
+
+# %%
+def my_reply(response):
+    choice, used = response.choices[0], response.usage
+    text = choice.message.content or ""
+    calls = [
+        ToolCall(call.function.name, call.function.arguments, call.id)
+        for call in choice.message.tool_calls or ()
+    ]
+    if calls and choice.finish_reason == "length":          # only the last one can be half
+        calls[-1] = replace(calls[-1], truncated=True)
+    decision = CallTools(text, tuple(calls)) if calls else FinalAnswer("", text)
+    return Reply(decision, Usage(used.prompt_tokens, used.completion_tokens, cost=None))
+
+# %% [markdown]
+# An SDK has its own exceptions. They become a `ProviderError`, which ends a run as `model_error`; and the key is cut out of the sentence,
+# because a service may repeat it.
+
+# %%
+class MyBetterOpenAI(MyOpenAI):
+    def decide(self, messages, tools):
+        request = my_request(messages, tools)
+        if not tools:
+            del request["tools"]
+        try:
+            return my_reply(self.client.chat.completions.create(**request))
+        except OpenAIError as error:
+            sentence = str(error).replace(self.key, "[secret]")
+        # Raised out here, the error has no context: the SDK's own one may show the key.
+        raise ProviderError(f"The service could not answer. It said: {sentence}")
+
+
+print(model_contract(lambda server: MyBetterOpenAI(server.openai_url)).passed)
+
+# %% [markdown]
+# ### Three more failures
 #
 # **Retries multiply.** A service is busy, and answers 429. The SDK tries again, twice. Your own code tries three times.
 #
@@ -630,121 +655,11 @@ with service() as server:
 
 # %% [markdown]
 # Three times three. With one more layer it would be 27, and a busy service gets busier. The cure: one layer retries, and that is the
-# SDK, which also waits as long as the service asks. `server.fail` lets you try any error; the endpoint's list tells the truth.
-#
-# Two more failures stand under *Further*.
-#
-# ## Exercises
-#
-# `check` tells you how your answer is doing. `hint("07.1")` gives a first step, `hint("07.1", 2)` a second, and `solution("07.1")` shows
-# ours. 07.3 to 07.5 take more time; they are not in the 45 minutes.
-#
-# **07.1 The other stream.** Anthropic's stream has other events, for each content block one start, some deltas, and one stop. Look at one:
-
-# %%
-with service() as server:
-    stream = assistant(makers["AnthropicModel"](server)).stream(question)
-    for item in stream:
-        pass
-    heard = server.exchanges[0].events
-for event in [event for event in heard if event.get("index") == 1]:
-    print(event)
+# SDK, which also waits as long as the service asks. `server.fail` lets you try any error, and `server.exchanges` counts every attempt.
 
 # %% [markdown]
-# Write `assemble_blocks(events)` for these: a list with the calls in the order of their index, each a dictionary with `id`, `name` and `input` (an
-# object). Pieces of several calls may come in turns, and a call may have no input at all.
-
-# %%
-def assemble_blocks(events):
-    ...
-
-
-check("07.1", assemble_blocks)
-
-# %% [markdown]
-# **07.2 The other reply.** Write `read(document)` for a document of Anthropic's form. It has `content`, a list of blocks (you saw one above),
-# and `stop_reason`. Return the decision. Blocks of other types are passed over; a last call that was cut off (`max_tokens`) is marked as
-# truncated.
-
-# %%
-def read(document):
-    ...
-
-
-check("07.2", read)
-
-# %% [markdown]
-# **07.3 A history that is refused.** Write `mended(messages)`: the same history, in which each call without a result gets one. Nobody knows
-# what the tool would have said, so the result is an error. Both services must accept the whole.
-
-# %%
-def mended(messages):
-    ...
-
-
-check("07.3", mended)
-
-# %% [markdown]
-# **07.4 The key in the sentence.** `MyBetterOpenAI` has one more fault: with the dummy key "none" it cuts the word none out of every sentence.
-# Write `safe(sentence, key)`: the sentence, with a mark wherever the key stands. A key of up to four characters is a dummy, and then the
-# sentence stays as it is.
-
-# %%
-def safe(sentence, key):
-    ...
-
-
-check("07.4", safe)
-
-# %% [markdown]
-# **07.5 A habit of a server (open).** Servers that speak OpenAI's language speak it with an accent. Choose a habit, make a document that has it,
-# and write `fix(document)`, which makes it ordinary. Hand in both as a pair. For an ordinary document you may use this:
-
-# %%
-def document(message):
-    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
-    return {"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 3}}
-
-
-read_chat(document({"content": "Port 8000."})).decision
-
-# %% [markdown]
-# Replace the `...` in the pair by your document.
-
-# %%
-def fix(document):
-    ...
-
-
-habit = (..., fix)
-
-check("07.5", habit)
-
-# %% [markdown]
-# ### Quiz
-#
-# Answer with three letters, for example `quiz("07", "a", "b", "c")`.
-
-# %%
-quiz("07")
-
-# %% [markdown]
-# ## Recap
-#
-# - One agent with any model, by one line or one variable: *A service on your own computer*, *With a key*.
-# - An adapter by hand, its contract, and one turn of both wire formats: *An adapter*, *Two services, side by side*.
-# - A stream put together by index, and what goes wrong else: *Streaming, delta by delta*, *What goes wrong*.
-# - A recorded model replayed, and a small model measured: *Record once*, *The small model in the box*.
-#
-# **Next:** 08, the JSON contract. A model's arguments arrive; what must be true before a tool may act on them?
-
-# %% [markdown]
-# ## Further
-#
-# ### Two more failures
-#
-# **The key in an error message.** Some services repeat in an error what they were sent. This brain behind the endpoint plays one; the key is
-# invented.
+# **The key in an error message.** Some services repeat in an error what they were sent. This brain behind the endpoint
+# plays one; the key is invented.
 
 # %%
 KEY = "test-key-0123456789"
@@ -764,10 +679,22 @@ with patch.dict(os.environ, AGENTKIT_API_KEY=KEY), service(Echo()) as server:
     print("agentkit:", told[told.index("It said") :])
 
 # %% [markdown]
-# The symptom: a secret in a log, in a notebook, in a question to a forum. The cause: an error was printed as it came. The cure: the adapter knows
-# its key, so it can cut it out.
+# The symptom: a secret in a log, in a notebook, in a question to a forum. The cause: an error was printed as it came.
+# The cure: the adapter knows its key, so it can cut it out (exercise 07.1).
 #
-# **No arguments at all.** A tool without parameters is called, and a server sends an empty text in place of `{}`.
+# **No arguments at all.** A tool without parameters is called, and a server sends an empty text in place of `{}`. First an ordinary
+# document, to see the form:
+
+# %%
+def document(message):
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    return {"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 3}}
+
+
+read_chat(document({"content": "Port 8000."})).decision
+
+# %% [markdown]
+# And now one with a call that has no arguments:
 
 # %%
 call = {"id": "c1", "type": "function", "function": {"name": "today", "arguments": ""}}
@@ -780,11 +707,164 @@ print("read_chat: ", read_chat(odd).decision.calls)
 
 # %% [markdown]
 # The symptom: a crash at a call that needs nothing. The cause: the empty text is no JSON. The cure: no text means no arguments.
+
+# %% [markdown]
+# ### Three more exercises
+
+# %% [markdown]
+# **07.3 A history that is refused.** Write `mended(messages)`: the same history, in which each call without a result gets one. Nobody knows
+# what the tool would have said, so the result is an error. Both services must accept the whole.
+
+# %%
+def mended(messages):
+    ...
+
+
+check("07.3", mended)
+
+# %% [markdown]
+# **07.4 The other stream.** Anthropic's stream has other events, for each content block one start, some deltas, and one stop. Look at one:
+
+# %%
+with service() as server:
+    stream = assistant(makers["AnthropicModel"](server)).stream(question)
+    for item in stream:
+        pass
+    heard = server.exchanges[0].events
+for event in [event for event in heard if event.get("index") == 1]:
+    print(event)
+
+# %% [markdown]
+# Write `assemble_blocks(events)` for these: a list with the calls in the order of their index, each a dictionary with
+# `id`, `name` and `input` (an object). Pieces of several calls may come in turns, and a call may have no input at all.
+# Block 0 is a text block, whose deltas are of the type `text_delta`; pass over it.
+
+# %%
+def assemble_blocks(events):
+    ...
+
+
+check("07.4", assemble_blocks)
+
+# %% [markdown]
+# **07.5 A habit of a server (open).** Servers that speak OpenAI's language speak it with an accent. Choose a habit,
+# make a document that has it, and write `fix(document)`, which makes it ordinary. Hand in both as a pair. A **habit**
+# counts when a reader who knows only the reference cannot read the document, or would read it wrongly: arguments as an
+# object or empty, content as a list of parts, `<think>…</think>` before the answer, a call without an id, usage that is
+# null. `document` above makes an ordinary one. Replace the `...` in the pair by yours.
+
+# %%
+def fix(document):
+    ...
+
+
+habit = (..., fix)
+
+check("07.5", habit)
+
+# %% [markdown]
+# ### A stream, drawn
 #
+# What arrived with each event, and what was assembled so far. Here is a short one. Look for the event at which the arguments become JSON.
+
+# %%
+with service() as server:
+    for item in assistant(OpenAIModel("offline", base_url=server.openai_url)).stream("What is 6 * 7?"):
+        pass
+    short_events = server.exchanges[0].events
+deltas(short_events)
+
+# %% [markdown]
+# You need not read deltas to watch an agent. `watch` shows the words while they come; afterwards it is the player of the run. (The
+# offline model is so quick that you hardly see it.)
+
+# %%
+with service() as server:
+    watched = watch(assistant(OpenAIModel("offline", base_url=server.openai_url)).stream(question))
+watched
+
+# %% [markdown]
+# ### What it costs
+#
+# **Usage**: both services report the tokens, and each token has a price. Prices change, so they stand in one dated
+# file, the **catalog**. What would this little run cost with the model that `agentkit` takes by default?
+
+# %%
+used = assistant(OfflineModel(rules=research.rules)).run(question).usage
+rows = []
+for provider in ("openai", "anthropic"):
+    model = default_model(provider)
+    million = [round(1000 * cost(model, *tokens), 3) for tokens in ((1000, 0), (0, 1000))]
+    rows.append([provider, model, *million, round(1000 * cost(model, used.input_tokens, used.output_tokens), 2)])
+print("prices of", catalog()["dated"])
+table(rows, ["service", "model", "dollars for a million tokens in", "and out", "for 1,000 such runs"])
+
+# %% [markdown]
+# The two rows are equal because the two default models cost the same on that day. The offline model counted the tokens, so the sum is an
+# estimate.
+
+# %% [markdown]
+# ### More of the small model
+#
+# The first row of its table: asked for a JSON object with a tool and its arguments, it writes no JSON at all. What did it write?
+
+# %%
+for answer in results.row("free").wrong[:3]:
+    print("asked:", answer.question)
+    print("wrote:", " ".join(answer.wrote.split())[:150], "\n")
+
+# %% [markdown]
+# Three rows have the same schema and the same nine examples; only the order of the examples differs. That is called
+# **order bias**. Which tool was chosen how often? Fifteen each would be right.
+
+# %%
+tools = sorted({answer.wanted for answer in results.row("choice_mixed").answers})
+rows = []
+for key in ("choice_grouped", "choice_mixed", "choice_reversed"):
+    wrote = [answer.wrote for answer in results.row(key).answers]
+    rows.append([key, *(sum(f'"{name}"' in text for text in wrote) for name in tools)])
+table(rows, ["order of the examples", *tools])
+
+# %% [markdown]
+# In the first row the examples of `days_between` stand last, in the third those of `lookup_order`: it likes what it has
+# just read. With the three examples most like the question it is good. But who found those examples? A few lines of
+# code. And code alone, which takes the tool of the most similar example (*no model*), is about as good: the intervals
+# overlap. So what is the model good for? Give it the right tool:
+
+# %%
+table(results_table(keys=("arguments", "phrasing")), HEADER)
+
+# %% [markdown]
+# It copies codes and dates like 2026-10-13 well. Here is where it fails: it takes `standard` for `overnight`, it cannot read a date in
+# words, and a sentence only repeats the question.
+
+# %%
+in_words = next(answer for answer in wrong if " March " in answer.question)
+repeated = next(answer for answer in results.row("phrasing").wrong if answer.wrote.rstrip(".?") in answer.question)
+for answer in (next(answer for answer in wrong if "overnight" in answer.question), in_words, repeated):
+    show_answer(answer)
+
+# %% [markdown]
+# So divide the work: **route in code, let the small model fill the arguments**, and check in code what it says. That is
+# what `LocalModel` does (`AGENTKIT_MODEL=local`). Without an example like the question it does not search: it answers
+# alone, and may be wrong. A large model needs no such help; a small one shows you what the large one does for you. With
+# `LIVE = True` it runs here, in your kernel. It needs two packages, and when they are missing, the error says how to
+# install them.
+
+# %%
+LIVE = False
+example = Example("How much is 3 + 4?", "calculate", {"expression": "3 + 4"})
+if LIVE:
+    print(LocalModel().complete(question))                   # the model alone, without tools
+    print(assistant(LocalModel(examples=[example])).run("How much is 12 * 250?"))
+else:
+    print("Not run. Set LIVE to True and run the cell again.")
+
+# %% [markdown]
 # ### OpenAI's newer form
 #
-# OpenAI has a second language, **Responses**. There is no list of messages but a list of *items*: a call is an item of its own, and so is its
-# result. `AGENTKIT_MODEL=openai-responses` speaks it. The decisions are the same.
+# OpenAI has a second language, **Responses**. There is no list of messages but a list of *items*: a call is an item of
+# its own, and so is its result. `AGENTKIT_MODEL=openai-responses` speaks it. The decisions are the same.
 
 # %%
 newer = turn(lambda server: OpenAIModel("offline", base_url=server.openai_url, api="responses"))
@@ -795,15 +875,17 @@ print("answer 2: ", newer[1].response["output"][0]["content"][0]["text"])
 # %% [markdown]
 # ### A model that only writes text
 #
-# Some models know no tool calls. With the ReAct form of notebook 05 they can be the brain of an agent all the same: `TextReactModel` writes the
-# history and the tools as one text, and reads the text that follows. Here the text model is a function, so you can see what it gets.
+# Some models know no tool calls. With the ReAct form of notebook 05 they can be the brain of an agent all the same:
+# `TextReactModel` writes the history and the tools as one text, and reads the text that follows. Here the text model is
+# a function. It gets the prompt, and the words at which its text ends (`stop`).
 
 # %%
 def writes(prompt, stop):
     if "Observation:" in prompt:
         return " I have seen it.\nFinal Answer: On port 8000 (document D07)."
     print(prompt[prompt.index("Question:") :])
-    return ' I look it up.\nAction: search_documents\nAction Input: {"query": "Uvicorn port"}\nObservation: port 80'
+    action = 'Action: search_documents\nAction Input: {"query": "Uvicorn port"}'
+    return f" I look it up.\n{action}\nObservation: port 80"
 
 
 run = assistant(TextReactModel(writes)).run(question)
@@ -815,8 +897,9 @@ print(render_react(run))
 #
 # ### The offline model, opened up
 #
-# You have used it since notebook 00. It is no language model. It splits the goal into needs, scores each tool by the words of its description,
-# fills the arguments by their schema, and phrases the result by rules. Every number can be seen:
+# You have used it since notebook 00. It is no language model. It splits the goal into needs, scores each tool by the
+# words of its description, fills the arguments by their schema, and phrases the result by rules. Every number can be
+# seen:
 
 # %%
 reply = OfflineModel().decide([Message("user", question)], specs)
@@ -835,7 +918,11 @@ for goal in (question, "What is 12 times 250?", "Twelve dozen, doubled?", "My pa
     print(f"{goal:34} {done}")
 
 # %% [markdown]
-# It does not know what a dozen is, so it looks the words up. Any large model would know. An honest comparison:
+# It does not know what a dozen is, so it looks the words up. It does not know mojibake either (text in the wrong encoding): of the fourth
+# question it keeps the word "idea" alone. Any large model would know.
+
+# %% [markdown]
+# An honest comparison:
 #
 # | | offline model | large language model |
 # |---|---|---|
@@ -851,8 +938,9 @@ for goal in (question, "What is 12 times 250?", "Twelve dozen, doubled?", "My pa
 # %% [markdown]
 # ### What training for tool calls looks like
 #
-# A model learns to call tools from examples like your runs. First the messages become one text; the **chat template** says how, with marks for each
-# role. Then the model learns to continue it. The **loss mask** says which parts count: only what the model itself has to write.
+# A model learns to call tools from examples like your runs. First the messages become one text; the **chat template**
+# says how, with marks for each role. Then the model learns to continue it. The **loss mask** says which parts count:
+# only what the model itself has to write.
 
 # %%
 def training_example(messages):
@@ -866,15 +954,17 @@ def training_example(messages):
 
 run = assistant(OfflineModel(rules=research.rules)).run(question)
 example = list(training_example(run.messages))
-table([["learned" if counts else "", text[:100]] for text, counts in example], ["loss mask", "text"])
+faces = [text if len(text) <= 120 else f"{text[:40]} … {text[-75:]}" for text, _ in example]
+table([["learned" if counts else "", face] for (_, counts), face in zip(example, faces)], ["loss mask", "text"])
 
 # %% [markdown]
-# The system text, the goal and the observation are read, and not learned. If the observation were learned, the model would be trained to invent it,
-# and you know from notebook 05 what comes of that. How much of the text counts?
+# The system text, the goal and the observation are read, and not learned. If the observation were learned, the model
+# would be trained to invent it, and you know from notebook 05 what comes of that. How much of the text counts?
 
 # %%
 learned = sum(len(text) for text, counts in example if counts)
 print(f"{learned} of {sum(len(text) for text, _ in example)} characters")
 
 # %% [markdown]
-# Thousands of such examples, with right calls, wrong calls and their correction, and questions for which no tool fits, make a model that calls tools.
+# Thousands of such examples, with right calls, wrong calls and their correction, and questions for which no tool fits,
+# make a model that calls tools.
