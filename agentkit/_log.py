@@ -217,11 +217,15 @@ class Log:
     # --- judging from outside ----------------------------------------------------------------------------------------
 
     def judge(
-        self, verdicts: Mapping[str, Verdict], awaiting: Sequence[str], approve: Callable[[ToolCall], Approval]
+        self,
+        verdicts: Mapping[str, Verdict],
+        awaiting: Sequence[str],
+        approve: Callable[[ToolCall], Approval],
+        deny: Callable[[ToolCall], None],
     ) -> None:
         """Apply a person's verdicts: True approves, False or a reason denies, an object approves with these arguments.
 
-        ``approve`` makes the approval of one call as it stands.
+        ``approve`` makes the approval of one call as it stands; ``deny`` is told about a call that was refused.
         """
         for call_id, verdict in verdicts.items():
             if call_id not in awaiting:
@@ -235,6 +239,7 @@ class Log:
                 detail = ErrorDetail(
                     "denied", f"A person refused this call.{why}", "Do not repeat it. Answer without it."
                 )
+                deny(call)
                 self.done[call_id] = ToolResult(call_id, call.name, error=detail)
             elif isinstance(verdict, Mapping):
                 self._edit(call, verdict)

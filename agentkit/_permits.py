@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -41,6 +41,10 @@ class Permits:
         """These permits under one more policy. What is granted later to one of the two does not count for the other."""
         both = policy if self.policy is None else _Both((self.policy, policy))
         return replace(self, policy=both, grants=list(self.grants))
+
+    def check(self, tools: Iterable[Tool]) -> None:
+        """Let the policy look at the tools: a rule that can never fit is an error of whoever wrote it."""
+        _check(self.policy, tools)
 
     def offers(self, tool: Tool) -> bool:
         """Whether the model is told about this tool: not when the policy allows it under no circumstances."""
@@ -99,6 +103,11 @@ class _Both:
         found = [(word, why) for word, why in (policy.verdict(tool, arguments) for policy in self.policies)]
         return max(found, key=lambda each: {"allow": 0, "ask": 1}.get(each[0], 2))
 
+    def check(self, tools: Iterable[Tool]) -> None:
+        found = list(tools)
+        for policy in self.policies:
+            _check(policy, found)
+
     def offers(self, tool: Tool) -> bool:
         return all(_offers(policy, tool) for policy in self.policies)
 
@@ -106,3 +115,9 @@ class _Both:
 def _offers(policy: Any, tool: Tool) -> bool:
     offers = getattr(policy, "offers", None)
     return offers is None or bool(offers(tool))
+
+
+def _check(policy: Any, tools: Iterable[Tool]) -> None:
+    check = getattr(policy, "check", None)
+    if check is not None:
+        check(tools)

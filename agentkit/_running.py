@@ -15,7 +15,6 @@ from agentkit.errors import ToolError
 from agentkit.messages import ErrorDetail
 from agentkit.tools import Tool
 
-
 UNSURE = "It may still take effect: check first."
 
 

@@ -47,7 +47,9 @@ def go_on(
             "Start a new one with agent.run(goal, history=run.messages)."
         )
     log = Log.of(run, agent.registry.specs())
-    log.judge(approvals or {}, run.awaiting, lambda call: _approve(agent, call, log))
+    log.judge(
+        approvals or {}, run.awaiting, lambda call: _approve(agent, call, log), lambda call: _deny(agent, call, log)
+    )
     if (answer is not None or decision is not None) and log.pending:
         raise DefinitionError("This run waits for the results of its calls. Give approvals={call_id: True or False}.")
     if answer is not None and not answer.strip():
@@ -68,3 +70,10 @@ def _approve(agent: Agent, call: ToolCall, log: Log) -> Approval:
         return Approval(call.id, agent=agent.name)
     approval: Approval = approve(call, run_id=log.id, agent=agent.name)
     return approval
+
+
+def _deny(agent: Agent, call: ToolCall, log: Log) -> None:
+    """A person's no, for the registry's records."""
+    deny = getattr(agent.registry, "deny", None)
+    if deny is not None:
+        deny(call, run_id=log.id)

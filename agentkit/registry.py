@@ -6,6 +6,7 @@ parse, schema, permission, approval, idempotency, rule, reserve; then the tool r
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import hashlib
@@ -74,6 +75,7 @@ class Registry:
         self._guarded = policy is not None or audit is not None  # whether there is more to ask than about a plain read
         for item in tools:
             self.add(item)
+        self.permits.check(self)
 
     # --- what is in it -----------------------------------------------------------------------------------------------
 
@@ -158,6 +160,7 @@ class Registry:
         twin = copy.copy(self)
         twin._tools, twin._wire_names = dict(self._tools), dict(self._wire_names)
         twin.permits = self.permits.narrowed(policy)
+        twin.permits.check(twin)
         twin._asking = twin._guarded = True
         return twin
 
@@ -193,6 +196,13 @@ class Registry:
             return Approval(call.id, agent=agent, by=by)
         self.records.written("approved", passage, by=by)
         return self.permits.approval(passage, agent, by)
+
+    def deny(self, call: ToolCall, *, run_id: str = "", by: str = "") -> None:
+        """A person's no to this call. It is written into the audit log; the call never comes to the door."""
+        passage = Passage(call, run_id)
+        with contextlib.suppress(Refusal):  # the stages fill in what the record tells
+            admit(self, passage, CHECKS)
+        self.records.written("denied", passage, by=by)
 
     def covers(self, call: ToolCall, approval: Approval | None = None, *, run_id: str = "") -> bool:
         """Whether this approval, or a standing grant, is good for this call as it stands now."""

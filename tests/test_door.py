@@ -11,10 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arguments, names, profile
 
-from agentkit import Agent, CallTools, FinalAnswer, Registry, ScriptedModel, Tool, ToolCall, ToolError, ToolResult, tool
+from agentkit import (
+    Agent,
+    CallTools,
+    DefinitionError,
+    FinalAnswer,
+    Registry,
+    ScriptedModel,
+    Tool,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    tool,
+)
 from agentkit._approvals import Grant
 from agentkit._door import Station
 from agentkit.messages import Approval
+from agentkit.safety import Deny, Policy
 
 STAGES = ["lookup", "parse", "schema", "permission", "approval", "idempotency", "rule", "reserve", "run", "result"]
 
@@ -322,6 +335,18 @@ def test_an_approval_in_a_run_is_for_this_agent_and_these_arguments() -> None:
     assert agent.resume(late, approvals={"call_1": True}).status == "done" and desk.paid == [5, 6]
 
 
+def test_a_yes_and_a_no_are_written_down() -> None:
+    audit = Audit()
+    desk = Desk(approval=True)
+    script = [CallTools("", (pay(5, ""), pay(6, ""))), FinalAnswer("", "Done.")]
+    agent = Agent(ScriptedModel(script), Registry([desk.pay], audit=audit))
+    agent.resume(paused(agent), approvals={"call_1": True, "call_2": "Too much."})
+    assert [(event["event"], event["call_id"]) for event in audit.events] == [
+        ("approved", "call_1"), ("denied", "call_2"), ("reserved", "call_1"), ("answered", "call_1"),
+    ]  # fmt: skip
+    assert audit.events[1]["arguments"] == {"amount": 6} and desk.paid == [5]
+
+
 def test_edited_arguments_are_what_is_approved() -> None:
     desk, registry, _ = asking()
     agent = Agent(ScriptedModel([CallTools("", (pay(500, ""),)), FinalAnswer("", "Done.")]), registry)
@@ -350,6 +375,15 @@ def test_a_restricted_registry_shares_the_ledger_and_keeps_both_policies() -> No
     assert through(narrow.restricted(Only("deny")), pay(5), run_id="r")[0] == "not_permitted"
     assert through(registry, pay(5), run_id="r", approved=True)[0] == "ok"
     assert through(narrow, pay(5), run_id="r", approved=True)[0] == "ok" and desk.paid == [5]
+
+
+@pytest.mark.parametrize("made", ["at first", "restricted"])
+def test_a_rule_that_can_never_fit_is_an_error_of_the_definition(made: str) -> None:
+    policy = Policy([Deny("pay", amuont=500)], default="allow")
+    desk = Desk()
+    with pytest.raises(DefinitionError, match=r"names the argument 'amuont'.*Did you mean 'amount'\?"):
+        Registry([desk.pay], policy=policy) if made == "at first" else Registry([desk.pay]).restricted(policy)
+    Registry([desk.pay], policy=Policy([Deny("other", x=1)]))  # a tool that is not here may come later
 
 
 # --- whatever comes --------------------------------------------------------------------------------------------------

@@ -64,7 +64,15 @@ def texts() -> list[tuple[str, str]]:
 
 def test_the_core_needs_pydantic_and_one_docstring_parser() -> None:
     assert sorted(requirement.name for requirement in requirements()) == ["docstring-parser", "pydantic"]
-    assert set(settings()["project"]["optional-dependencies"]) == {"notebooks", "providers", "local", "sandbox", "mcp", "agentdojo", "dev"}
+    assert set(settings()["project"]["optional-dependencies"]) == {
+        "notebooks",
+        "providers",
+        "local",
+        "sandbox",
+        "mcp",
+        "agentdojo",
+        "dev",
+    }
 
 
 def test_every_dependency_is_bounded_below_and_above_and_says_why() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agentkit._approvals import matches
 from agentkit._jsonsafe import short
-from agentkit.errors import DefinitionError
+from agentkit.errors import DefinitionError, did_you_mean
 
 if TYPE_CHECKING:
     from agentkit.tools import Tool
@@ -101,6 +101,17 @@ class Policy:
             if word in fitting:
                 return word, fitting[word].why
         return self.default, "" if self.default != "deny" else self._allowed(tool.name)
+
+    def check(self, tools: Iterable[Tool]) -> None:
+        """Raise `DefinitionError` when a rule names an argument that its tool does not have: it would never fit a call."""
+        known = {tool.name: list(tool.parameters.get("properties", {})) for tool in tools}
+        for rule in self.rules:
+            for name in rule.arguments:
+                if rule.tool in known and name not in known[rule.tool]:
+                    raise DefinitionError(
+                        f"A rule about {rule.tool} names the argument {name!r}, which it does not have. "
+                        f"{did_you_mean(name, known[rule.tool])}Its arguments: {', '.join(known[rule.tool]) or 'none'}."
+                    )
 
     def offers(self, tool: Tool) -> bool:
         """Whether the model should know about this tool at all."""

@@ -6,8 +6,9 @@ notebook, HTML for GitHub and for a closed notebook, and text for a screen reade
 
 from __future__ import annotations
 
-from agentkit.widgets.approval import approval_panel
+from agentkit.widgets.approval import approval_card, approval_panel
 from agentkit.widgets.ask import ask_box
+from agentkit.widgets.audit_view import audit_view
 from agentkit.widgets.be_the_model import be_the_model
 from agentkit.widgets.comparison import compare_runs
 from agentkit.widgets.explorer import registry_explorer
@@ -18,8 +19,10 @@ from agentkit.widgets.window import memory_window
 from agentkit.widgets.wire import wire_inspector
 
 __all__ = [
+    "approval_card",
     "approval_panel",
     "ask_box",
+    "audit_view",
     "be_the_model",
     "compare_runs",
     "memory_window",

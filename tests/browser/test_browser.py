@@ -126,7 +126,7 @@ def step_and_play(watched: Watched) -> None:
     player = first_panel(watched, "player")
 
     def shows(words: str) -> None:
-        player.get_by_text(re.compile(words)).first.wait_for(state="visible", timeout=15_000)
+        player.get_by_text(re.compile(words)).first.wait_for(state="visible", timeout=60_000)
 
     for label, words in (("1", r"^Step 1 of \d"), ("2", r"^Step 2 of \d"), ("1", r"^Step 1 of \d")):
         player.get_by_role("button", name=label, exact=True).click()
@@ -144,8 +144,8 @@ def be_the_model_once(watched: Watched) -> None:
     panel.locator("select").first.select_option(label="Give the final answer")
     panel.locator('textarea[placeholder^="The answer"]').locator("visible=true").first.fill("This is my answer.")
     panel.get_by_role("button", name="Submit", exact=True).first.click()
-    panel.get_by_text("This is my answer.").locator("visible=true").first.wait_for(timeout=15_000)
-    panel.get_by_text(re.compile(r"done \(answered\)")).locator("visible=true").first.wait_for(timeout=15_000)
+    panel.get_by_text("This is my answer.").locator("visible=true").first.wait_for(timeout=60_000)
+    panel.get_by_text(re.compile(r"done \(answered\)")).locator("visible=true").first.wait_for(timeout=60_000)
 
 
 def approve_once(watched: Watched) -> None:
@@ -155,8 +155,8 @@ def approve_once(watched: Watched) -> None:
     for choice in panel.get_by_role("button", name="Approve", exact=True).all():
         choice.click()
     panel.get_by_role("button", name="Go on").click()
-    panel.get_by_text("No call waits for approval.").wait_for(timeout=15_000)
-    panel.get_by_text(re.compile(r"^Status")).first.wait_for(timeout=15_000)
+    panel.get_by_text("No call waits for approval.").wait_for(timeout=60_000)
+    panel.get_by_text(re.compile(r"^Status")).first.wait_for(timeout=60_000)
 
 
 def test_every_panel_is_drawn_and_answers_in_jupyterlab(opened: Callable[[str, str], Watched]) -> None:
@@ -184,7 +184,7 @@ def test_words_are_seen_while_they_come_and_stay_in_the_player(opened: Callable[
                 assert f"{text}{word}" not in live.inner_text()
                 text += f"{word} "
                 kernel.send(b".")
-                live.get_by_text(text.strip()).wait_for(timeout=15_000)
+                live.get_by_text(text.strip()).wait_for(timeout=60_000)
             assert watched.page.locator(".agentkit-player").count() == 0, "the run has not ended"
             watched.picture("streaming")
             kernel.send(b".")
@@ -192,11 +192,11 @@ def test_words_are_seen_while_they_come_and_stay_in_the_player(opened: Callable[
     assert "done (answered)" in live.inner_text()
     player = first_panel(watched, "player")
     player.get_by_role("button", name="1", exact=True).click()
-    player.get_by_text("Words as they came, 5 pieces").wait_for(timeout=15_000)
-    player.get_by_text("<b>The</b> │order │was │delivered │환불").wait_for(timeout=15_000)
+    player.get_by_text("Words as they came, 5 pieces").wait_for(timeout=60_000)
+    player.get_by_text("<b>The</b> │order │was │delivered │환불").wait_for(timeout=60_000)
     wire = first_panel(watched, "wire")
     wire.get_by_role("button", name="System text", exact=True).click()
-    wire.get_by_text('"system": "Be kind."').locator("visible=true").first.wait_for(timeout=15_000)
+    wire.get_by_text('"system": "Be kind."').locator("visible=true").first.wait_for(timeout=60_000)
     watched.picture("wire_inspector")
     assert watched.failures() == []
 
