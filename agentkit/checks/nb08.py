@@ -45,6 +45,17 @@ def key(run_id, tool, arguments):
             "keep the parts apart",
         ),
         Wrong("def key(run_id, tool, arguments):\n    return [run_id, tool, arguments]\n", "key of a dict"),
+        Wrong(
+            "def key(run_id, tool, arguments):\n    return run_id, tool, tuple(sorted(arguments.items()))\n",
+            "may hold a list or a dict",
+        ),
+        Wrong(
+            "def frozen(value):\n    if isinstance(value, dict):\n"
+            "        return tuple(sorted((name, frozen(item)) for name, item in value.items()))\n"
+            "    return tuple(map(frozen, value)) if isinstance(value, list) else value\n\n\n"
+            "def key(run_id, tool, arguments):\n    return run_id, tool, frozen(arguments)\n",
+            "1 and True must give different keys",
+        ),
     ),
 )
 

@@ -30,14 +30,23 @@ def check_key(key: Any) -> None:
         key("r", "t", nested[0]) == key("r", "t", nested[1]),
         "the order must not matter inside an argument either; json.dumps(…, sort_keys=True) sorts every level",
     )
+    try:
+        hash(key("r", "t", {"items": ["pen", {"color": "red"}]}))
+    except TypeError:
+        raise CheckFailed(
+            "an argument may hold a list or a dict, and then your key cannot be used as a key of a dict"
+        ) from None
     others = {
         "another run": ("tuesday", *BASE[1:]),
         "another tool": ("monday", "charge", BASE[2]),
         "another amount": (*BASE[:2], {"order_id": "A100", "amount": 501}),
         "the amount as a text": (*BASE[:2], {"order_id": "A100", "amount": "500"}),
+        "another list": (*BASE[:2], {"order_id": "A100", "amount": 500, "items": ["pen"]}),
     }
     for what, call in others.items():
         expect(key(*call) != first, f"{what} must give another key")
+    one, yes = ({"order_id": "A100", "flag": flag} for flag in (1, True))
+    expect(key("r", "t", one) != key("r", "t", yes), "1 and True must give different keys, and Python calls them equal")
     clash = key("a", "bc", {}) != key("ab", "c", {})
     expect(clash, "run 'a' with tool 'bc' has the same key as run 'ab' with tool 'c'; keep the parts apart")
 

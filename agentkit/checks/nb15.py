@@ -79,7 +79,7 @@ def first_break(records, anchor):
 ''',
     check=check_first_break,
     hints=(
-        "Begin with `first_break` of the notebook. It returns a sentence; you return the number.",
+        "Begin with `first_gap` of the notebook. It returns a sentence; you return the number.",
         "After the loop: are there fewer records than the anchor says? Then record `len(records) + 1` is missing.",
         "Inside the loop, at the record whose number the anchor names, compare its hash with that of the anchor.",
     ),
@@ -148,6 +148,7 @@ def power(base, exponent, most):
         _power_with("abs(base) > 1 else 0", "True else 0", "ValueError"),
         _power_with("exponent < 0 or ", "", "negative exponent"),
         _power_with("size >= most", "exponent > 200", "has few digits"),
+        _power_with("size >= most", "size > most", "has 31 digits"),
         _power_with(', code="too_large"', "", "the code is too_large"),
     ),
 )

@@ -75,7 +75,7 @@ def check_first_break(first_break: Any) -> None:
             3,
             "the end was cut off; the anchor knows of 4 records, so record 3 is the first that is missing",
         ),
-        (other, anchor, 4, "the whole log was written anew; record 4 has not the hash that the anchor names"),
+        (other, anchor, 4, "the whole log was written anew; record 4 does not have the hash that the anchor names"),
         (
             chained(["open", "read", "mail", "close", "later"]),
             anchor,
@@ -117,12 +117,21 @@ def _power(power: Any, base: int, exponent: int, most: int) -> Any:
 def check_power(power: Any) -> None:
     for base, exponent, most, value in (
         (2, 10, 30, 1024), (-3, 3, 30, -27), (7, 0, 30, 1), (10, 5, 10, 100_000), (0, 5, 30, 0), (1, 200_000, 30, 1),
+        (10, 29, 30, 10**29),
     ):  # fmt: skip
         found = _power(power, base, exponent, most)
         expect(found == value, f"{base}**{exponent} is {value} and has few digits; you give {shown(found)}")
-    for base, exponent, most in ((9, 200_000, 30), (9, 200_000, 1_000), (-9, 200_000, 30), (10, 40, 30), (2, -3, 30)):
+    for base, exponent, most in (
+        (9, 200_000, 30),
+        (9, 200_000, 1_000),
+        (-9, 200_000, 30),
+        (10, 40, 30),
+        (10, 30, 30),
+        (2, -3, 30),
+    ):
         found = _power(power, base, exponent, most)
         why = "a negative exponent gives no whole number" if exponent < 0 else f"it has more than {most} digits"
+        why = "it has 31 digits, and the most are 30" if exponent == most else why
         given = "a value" if isinstance(found, (int, float)) else shown(found)
         expect(found == "too_large", f"{base}**{exponent} is too large, since {why}; you give {given}")
         expect(not Watched.powers, f"{base}**{exponent} was computed before it was refused; look at its size first")

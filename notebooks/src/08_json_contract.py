@@ -187,11 +187,11 @@ checks = [lookup, parse, schema, rule]
 table([[text, through(checks, text)] for text in documents], ["document", "what the stations say"])
 
 # %% [markdown]
-# Providers offer help with the first two stations only.
+# Providers offer help with two of these three only: parse and schema.
 #
-# | | the model cannot write | it still can write |
+# | | what is kept out | what still comes through |
 # |---|---|---|
-# | free text | nothing is excluded | all four |
+# | free text | nothing | all four |
 # | **JSON mode**: the reply is JSON | the first | the last three |
 # | **strict schema**: the reply fits the schema | the first two | the last two |
 # | your business rule | the first three | the last |
@@ -264,7 +264,8 @@ def failed(code, message):
     return {"ok": False, "error": {"code": code, "message": message}}
 
 # %% [markdown]
-# Now the stations in their order. The first that refuses ends the passage, and the first that has an answer gives it.
+# Now the stations in their order. The first that refuses ends the passage, and the first that has an answer gives it. The list has
+# nine. The tenth, result, is small here: the dict that `run` returns.
 
 # %%
 STAGES = [lookup, parse, schema, permission, approval, idempotency, rule, reserve, run]
@@ -302,8 +303,8 @@ print(json.dumps(by_hand.call(ToolCall("set_shipment_priority", document, "call_
 print("after: ", desk.track_shipment("A101")["priority"])
 
 # %% [markdown]
-# A document went in, a row changed, a document came back. Now let the stations refuse. **Before you run the next cell:** one of
-# these nine calls is not refused. Which?
+# A document went in, a row changed, a document came back. Now let the stations refuse. **Before you run the next cell:** two of
+# these ten calls are answered with `ok`. Which?
 
 # %%
 refund = '{"order_id": "A100", "amount": 5}'
@@ -315,31 +316,40 @@ tries = [
     ("a wrong field", ToolCall("lookup_order", '{"order": "A101"}'), None),
     ("nobody approved", ToolCall("refund_order", refund), None),
     ("approved for 5, sent 50", ToolCall("refund_order", refund.replace("5", "50")), yes),
+    ("approved for 5, sent 5", ToolCall("refund_order", refund, "call_9"), yes),
     ("the order has arrived", ToolCall("set_shipment_priority", document.replace("A101", "A100")), None),
     ("sent again, same id", ToolCall("set_shipment_priority", document, "call_1"), None),
     ("no such order", ToolCall("lookup_order", '{"order_id": "A999"}'), None),
 ]
 answers = [by_hand.call(call, run_id="monday", approved=approved) for _, call, approved in tries]
 codes = ["ok" if answer["ok"] else answer["error"]["code"] for answer in answers]
-table(zip([what for what, *_ in tries], codes), ["what is wrong", "the door says"])
+table(zip([what for what, *_ in tries], codes), ["the call", "the door says"])
 
 # %% [markdown]
-# The call with the same id got its first answer from the ledger; the tool did not run again. **Why this order?**
+# The call with the same id got its first answer from the ledger; the tool did not run again. The last one was let in, too: the tool
+# ran and found nothing.
+
+# %% [markdown]
+# **Why this order?**
 #
-# - What costs nothing comes first, and nobody is asked to approve nonsense.
+# - What costs nothing comes first, and nobody is asked to approve a call that does not fit its schema. (A person may still be asked
+#   about a call that the rule refuses afterwards.)
 # - Permission comes before approval: a person cannot allow what is forbidden here.
 # - Idempotency comes before the rule. After a full refund the rule says no, and still the retry must get its first answer.
+#   (The retry of an approved call has to bring its yes again: approval comes first.)
 # - Reserve comes last before run, so that a refused call leaves no open attempt.
-#
+
+# %% [markdown]
 # ## The same piece in agentkit
 #
-# The package has the same stations under the same names. This is the list, and what leads a call through it.
+# The package has the same stations under the same names. This is the list of the eight before the tool; run and result follow in
+# `Registry`.
 
 # %%
 source(_door, only="STAGES")
 
 # %% [markdown]
-# Each entry is a function like yours. A station that has nothing to do says `SKIPPED`.
+# Each entry is a function like yours, and `admit` leads a call through them. A station that has nothing to do says `SKIPPED`.
 
 # %%
 source(_door.admit)
@@ -453,8 +463,8 @@ def refusing(sentence):
     return Registry([change]).call(ToolCall("change", {"order_id": "A100"})).error
 
 
-for error in (refusing("Order A100 is delivered."), refusing("Order A100 has already arrived.")):
-    print(queue_by_text(error), "|", queue_by_code(error))
+errors = (refusing("Order A100 is delivered."), refusing("Order A100 has already arrived."))
+table([[queue_by_text(error), queue_by_code(error)] for error in errors], ["by text", "by code"])
 
 # %% [markdown]
 # **4. A retry that writes twice.** *Symptom:* the customer is paid twice. *Cause:* the first payment timed out, and the call was sent
@@ -497,7 +507,8 @@ print("paid:   ", naive.paid(), "and", careful.paid())
 print("later:  ", pay(careful, "call_3", "monday"), "and still", careful.paid())
 
 # %% [markdown]
-# The naive bank paid 200,000. The careful one paid once, and its next try got the answer of the first.
+# The naive bank paid 200,000. The careful one paid once, and its next try got the answer of the first. (`R002`: the shop already had a
+# refund `R001`.)
 #
 # **5. The list and the call disagree.** *Symptom:* a tool does something else than the one you looked at. *Cause:* its definition changed
 # after it was listed. *Cure:* a **fingerprint** of each definition. What differs from the trusted one needs a person.
@@ -516,7 +527,7 @@ print(today.call(ToolCall("lookup_order", good)).ok)
 #
 # **6. A secret in the log.** *Symptom:* a key stands in a log file that many people read. *Cause:* the program logged the call as it
 # was. *Cure:* mask before anything is written down. Compare a log of your own with the registry's **audit log**, the record of what was
-# let through.
+# let through and what was refused.
 
 # %%
 class Notes:
@@ -552,7 +563,7 @@ print("repaired:", json.loads(cut + "}"))
 print("the door:", shop_door.call(ToolCall("refund_order", cut, truncated=True), approved=True).content)
 
 # %% [markdown]
-# The repaired document fits the schema, and 25 KRW can be refunded. No later station would have noticed.
+# The repaired document fits the schema, and 25 KRW can be refunded. No later check of the program would have noticed.
 #
 # ### Three failures in one run
 #
@@ -660,7 +671,7 @@ check("08.2", arguments_of)
 # %% [markdown]
 # **08.3** Write the rule `may_refund(order, amount)`. `order` has `order_id`, `status`, `amount` and `refunded_amount`. An order that is
 # not `"delivered"` is refused with the code `not_delivered`. A refund of more than what is left is refused with `too_much`. The status
-# comes first.
+# comes first. Each refusal has a sentence of a few words for the model.
 
 # %%
 def may_refund(order, amount):
@@ -716,7 +727,7 @@ quiz("08")
 # %% [markdown]
 # ## Recap
 #
-# - A document passes ten stations; the trace says where it stopped and the code says why: *Build it by hand*, *Look*.
+# - A document passes ten stations; the panel says where it stopped and the code says why: *Build it by hand*, *Look*.
 # - The order has reasons: cheap first, ask before you act, a retry is answered before the rule, reserve before you run: *Why this order?*
 # - Seven failures, seven cures: *What goes wrong*, exercises 08.2 to 08.5.
 # - A checklist that runs says what is missing: *May it be shipped?*, exercise 08.6.

@@ -84,7 +84,7 @@ print("mails to:", sent)
 run
 
 # %% [markdown]
-# Eve has a mail with everything that the agent had read, and the answer does not mention it. This is **prompt injection**: an
+# Eve has a mail with everything that the agent had read, and the answer does not say that a mail was sent. This is **prompt injection**: an
 # instruction in data that the model takes for an order.
 #
 # The cause: a model reads one long text, and nothing in it says for sure who wrote which part. There is no single cure, so you build
@@ -159,7 +159,7 @@ print("mails to Eve:", sum(each != "nobody" for each in got), "of", len(got))
 
 # %% [markdown]
 # A fence is a help, not a wall. It asks the model to behave. Every other defence in this notebook works when the model does *not* behave:
-# it stands at the door of the registry (notebook 08).
+# it stands at the door of the registry (notebook 08), or in the tool itself.
 #
 # ### Permission levels
 #
@@ -289,7 +289,7 @@ table([record.values() for record in log], ["event", "before", "hash"])
 # Checking means: compute everything again, and stop at the first record that does not fit.
 
 # %%
-def first_break(records):
+def first_gap(records):
     before = "start"
     for number, record in enumerate(records, 1):
         seal = hashlib.sha256(f"{before} {record['event']}".encode()).hexdigest()[:8]
@@ -302,13 +302,14 @@ def first_break(records):
 rewritten = [*log[:2], {**log[2], "event": "mail to anna"}]
 copies = {"as written": log, "changed": rewritten, "removed": [log[0], log[2]], "cut off": log[:2]}
 for what, records in copies.items():
-    print(f"{what}: {first_break(records)}")
+    print(f"{what}: {first_gap(records)}")
 
 # %% [markdown]
 # A chain shows a change and a gap. It does not show that the *end* was cut off, and whoever can write the file can compute a whole new
 # chain. Against both you keep an **anchor** somewhere else: how many records there were, and the hash of the last one (exercise 15.2).
 #
-# The package's log works the same way. It masks secrets and personal data first, and a record is on the disk before the call runs.
+# The package's log works the same way. It masks secrets and personal data first, and for a call that writes, a record is on the disk
+# before it runs.
 
 # %%
 folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -432,7 +433,7 @@ def only_reading(action, *details):
 
 
 def authorized(path, sql):
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as shop:
+    with closing(sqlite3.connect(path, isolation_level=None)) as shop:
         shop.set_authorizer(only_reading)
         try:
             shop.execute(sql)
@@ -457,13 +458,14 @@ for sql in statements:
 table(rows, ["statement", "check", "result", "payments left"])
 
 # %% [markdown]
-# The third statement begins like a question and deletes everything. The words of a statement say little. `ReadOnlyDatabase` of the
-# package adds a list of harmless functions, and limits on rows, time and the size of a value.
+# The third statement begins like a question and deletes everything. The words of a statement say little. Our authorizer refuses `sum(…)`,
+# too; the list of harmless functions in `ReadOnlyDatabase` of the package is for that. It also limits rows, time and the size of a
+# value, and opens the file with `mode=ro`, read-only, as a second lock.
 #
 # ### A calculator that hangs
 #
 # In notebook 02 you built a calculator without `eval`. Here are two attacks on one that has `eval`: a way out, and `9**9**9`, which has
-# only harmless characters. Never compute that one. We compute its *size*, and let a smaller power through.
+# only harmless characters. Do not run it. We compute only how many digits it has. `7**5_000` is small enough to run.
 
 # %%
 no_builtins = {"__builtins__": {}}
@@ -474,12 +476,16 @@ print(f"9**9**9 has {digits:,.0f} digits; eval(\"7**5_000\") has {len(str(eval('
 
 
 def safe_power(base, exponent, most=30):
-    if abs(exponent) * math.log10(max(abs(base), 2)) > most:     # the size first, the power afterwards
+    size = abs(exponent) * math.log10(abs(base)) if abs(base) > 1 else 0
+    if size >= most:                                             # the size first, the power afterwards
         raise ToolError(f"This power has more than {most} digits.", code="too_large")
     return base**exponent
 
+
+print("2**99, with 30 digits:", safe_power(2, 99))
+
 # %% [markdown]
-# The result alone takes more than 150 MB, and the computation blocks the kernel: no time-out of a thread can stop it. So *every* value on
+# The result of `9**9**9` alone takes more than 150 MB, and the computation blocks the kernel: no time-out of a thread can stop it. So *every* value on
 # the way has a bound. The package's calculator against six expressions:
 
 # %%
@@ -554,7 +560,7 @@ source(PathJail.resolve)
 # |---|---|---|
 # | `my_fence` | `fence`, `FencedRegistry` | invisible and wide characters too; wraps whole tools |
 # | `MyPolicy` | `Policy` of `Allow`, `Ask`, `Deny` | a denial always wins; sets, ranges, functions |
-# | `chain` | `AuditLog`, `AuditDatabase` | on disk before the call; masked; half lines told |
+# | `chain` | `AuditLog`, `AuditDatabase` | on disk before a call that writes; masked; half lines told |
 # | `my_place` | `PathJail` | decodes nothing; names that Windows keeps; looks again after opening |
 # | `authorized` | `ReadOnlyDatabase` | harmless functions; limits on rows, size and time |
 # | `safe_power` | `calculate` | every value on the way |
@@ -583,6 +589,10 @@ print("paths:", jail_contract(mine).passed, jail_contract(theirs).passed)
 # Opinions about defences are cheap, so we measure. `ATTACKS` is a set of attacks in three worlds, each with a checker that looks at what
 # was sent, paid, read or written. Beside them stand ordinary tasks. Two numbers count: the **attack success**, and the **utility**: how
 # many users still get what they wanted.
+
+# %% [markdown]
+# As above, the model honours about half of the fences. `trust`: a changed tool asks a person (08). `masking`: e-mail addresses, telephone
+# and card numbers are hidden from the model. The others you have built.
 #
 # **Before you run the next cell:** which single defence stops most of these attacks? (It makes more than a thousand runs.)
 
@@ -591,7 +601,7 @@ scores = score()
 scores
 
 # %% [markdown]
-# The chart shows the same numbers: for each defence the share of attacks that succeed, and the share of tasks that are done.
+# The chart shows the first two columns: for each defence the share of attacks that succeed, and the share of tasks that are done.
 
 # %%
 shares = scores.data()
@@ -603,14 +613,14 @@ axes.barh([place + 0.2 for place in places], utility, 0.4, color="0.9", edgecolo
 axes.set_yticks(list(places), names)
 axes.invert_yaxis()
 axes.set(xlabel="share of all attacks, or of all tasks (%)", ylabel="defence", xlim=(0, 105))
-axes.set_title("Many defences, each for its own attacks")
+axes.set_title("Attacks that succeed, and tasks done")
 axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
 figure.tight_layout()
 plt.show()
-print({name: (round(attacks), round(tasks)) for name, attacks, tasks in zip(names, success, utility, strict=True)})
 
 # %% [markdown]
-# No defence is enough alone, and none of them costs a task. Compare the rows `names` and `arguments`: that is the leak from above, over
+# `arguments` stops most: 67 of 101. No defence is enough alone. With nobody attacking, none of them costs a task. Under attack some do:
+# look at the last column, `trust` and `all together`. Compare the rows `names` and `arguments`: that is the leak from above, over
 # the whole set. And each defence has its own attacks, as the next table shows for some of them.
 
 # %%
@@ -626,8 +636,10 @@ table([[row[place] for place in chosen] for row in body], [head[place] for place
 # - We wrote the attacks and the defences. An attacker who knows the defences writes others.
 # - The approvals came from a person who never tires and knows exactly what was wanted.
 # - The policies were written by hand for each task. A policy that is too wide protects less, one that is too narrow costs utility.
-# - Under attack, some users do not get their answer, even with all defences.
-#
+# - Under attack, some users do not get their answer: 45 of 52 do with no defence, 42 of 52 with all. A call that is refused can end a
+#   task.
+
+# %% [markdown]
 # And there is an attack that none of them even sees. **Before you run the next cell:** which rule does this note break?
 
 # %%
@@ -654,7 +666,7 @@ print(lied_to.answer.splitlines()[1])
 # Three failures from real projects.
 #
 # **The gate that says yes by itself.** *Symptom:* at night, without a terminal, everything is approved. *Cause:* an empty answer counts as
-# yes, or the end of the input does. *Cure:* only a clear yes is a yes.
+# yes. *Cure:* only a clear yes is a yes.
 
 # %%
 def hasty_gate(answer):
@@ -678,7 +690,7 @@ print("nobody -> careful:", my_gate(nobody))
 
 # %% [markdown]
 # **"Always allow" by name.** *Symptom:* somebody allowed one mail to Anna for good, and now mails go anywhere. *Cause:* the permission was
-# stored under the name of the tool. *Cure:* a `Grant` names the arguments, the run, and an end.
+# stored under the name of the tool. *Cure:* a `Grant` names the arguments, and a run or an end.
 
 # %%
 agent, sent = careful_office()
@@ -791,7 +803,8 @@ check("15.3", power)
 # %% [markdown]
 # **15.4 Defend.** A user of an office wants: *Read notes/plan.md and mail its date to anna@office.example*. The tools are
 # `read_file(path)`, `list_files(folder)`, `write_file(path, text)` and `send_mail(to, text)`. Write a list of rules, `Allow(…)`, `Ask(…)`
-# or `Deny(…)`, under which six attacks fail and the user still gets the mail. The mail of the user begins with `The plan:`.
+# or `Deny(…)`, under which six attacks fail and the user still gets the mail. The mail of the user begins with `The plan:`. One attack
+# sends a second mail to Anna, with another text.
 
 # %%
 rules = ...
@@ -827,7 +840,7 @@ quiz("15")
 # %% [markdown]
 # ## Recap
 #
-# - A note, six paths, three statements and an expression attacked, and each was stopped: *See it fail*, *Paths*, *SQL*, *A calculator*.
+# - A note, six paths, two statements and five expressions attacked, and each was stopped: *See it fail*, *Paths*, *SQL*, *A calculator*.
 # - Fences with random marks, and a policy with arguments: *Untrusted text between marks*, *Least privilege for each task*, 15.4, 15.5.
 # - One yes for one exact call, and a chained log: *A person decides*, *A log that shows tampering*, 15.2.
 # - Attack success and utility over a set, and honest words about the rest: *Look*, *What remains*.
@@ -873,7 +886,8 @@ for honours in (0.0, 0.5, 1.0):
 table(rows, ["fences honoured", "succeed: fence", "succeed: fence, arguments, approval", "attacks by text"])
 
 # %% [markdown]
-# The fence is worth what the model makes of it. The walls at the door hardly depend on it.
+# The fence is worth what the model makes of it. With 100 %, seven still succeed: they stand in the definitions of tools, where no fence
+# is. With the walls at the door two succeed, whatever the share.
 #
 # ### Half a record
 #
