@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,8 +47,15 @@ class Grant:
     run_id: str = ""
     until: float | None = None
 
-    def covers(self, tool: str, arguments: Mapping[str, Any], run_id: str, now: float) -> bool:
-        """Whether this call is within the grant."""
+    def covers(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        run_id: str,
+        now: float,
+        given: Collection[str] | None = None,
+    ) -> bool:
+        """Whether this call is within the grant. ``arguments`` are complete, with defaults; ``given`` those it names itself."""
         if (
             tool != self.tool
             or (self.run_id and run_id != self.run_id)
@@ -57,7 +64,10 @@ class Grant:
             return False
         try:
             return all(
-                name in self.arguments and matches(self.arguments[name], found) for name, found in arguments.items()
+                matches(self.arguments[name], found)
+                if name in self.arguments
+                else given is not None and name not in given
+                for name, found in arguments.items()
             )
         except Exception:  # a function that cannot judge this value has not said yes
             return False

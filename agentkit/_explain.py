@@ -9,9 +9,8 @@ from agentkit._jsonsafe import short
 from agentkit.errors import did_you_mean
 
 _BOUNDS = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most", "multiple_of": "a multiple of"}
-
-
 _ABSENT = ("missing", "missing_argument", "missing_keyword_only_argument")
+MOST_LINKS = 50
 
 
 def explain(problems: Sequence[Mapping[str, Any]], schema: Mapping[str, Any], arguments: Any) -> str:
@@ -77,8 +76,10 @@ def resolve(schema: Mapping[str, Any], place: Sequence[Any]) -> Mapping[str, Any
 
 
 def _follow(part: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    while isinstance(part, Mapping) and "$ref" in part:
-        part = root.get("$defs", {}).get(part["$ref"].rpartition("/")[2], {})
+    for _ in range(MOST_LINKS):  # a foreign schema may lead in a circle
+        if not (isinstance(part, Mapping) and "$ref" in part):
+            break
+        part = root.get("$defs", {}).get(str(part["$ref"]).rpartition("/")[2], {})
     return part if isinstance(part, Mapping) else {}
 
 

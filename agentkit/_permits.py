@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentkit._approvals import Grant, digest_of, holds
+from agentkit._jsonsafe import json_safe
 from agentkit.messages import Approval
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ class Permits:
             return True
         if self.changed(passage.tool):
             return False  # what was granted was the other definition
-        return any(grant.covers(passage.tool.name, passage.arguments, passage.run_id, now) for grant in self.grants)
+        judged = json_safe(dict(passage.keywords))  # with defaults: what is left out must not pass by a pattern either
+        call = (passage.tool.name, judged, passage.run_id, now, passage.arguments.keys())
+        return any(grant.covers(*call) for grant in self.grants)
 
     def approval(self, passage: Passage, agent: str, by: str) -> Approval:
         """A yes to this call as it stands."""

@@ -16,6 +16,26 @@ from agentkit.messages import ErrorDetail
 from agentkit.tools import Tool
 
 UNSURE = "It may still take effect: check first."
+DOOR_CODES = frozenset(
+    "unknown_tool bad_json truncated bad_arguments not_permitted needs_approval denied unknown_outcome rule_failed"
+    " not_reserved timeout".split()
+)
+"""Codes that only the door gives, in our own words. A tool that raises one of them gets ``tool_error`` instead."""
+_LOST = ("Timeout", "TimeoutError", "TransportError", "APIConnectionError")
+
+
+def in_doubt(error: BaseException) -> bool:
+    """Whether a call that ended like this may have taken effect: the request may have arrived, and its answer got lost.
+
+    Network libraries have exceptions of their own for that; they are known by their names, so that none is imported. A refused
+    connection is no doubt: nothing was sent.
+    """
+    if isinstance(error, (_tasks.TooLate, TimeoutError)):
+        return True
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if isinstance(error, ConnectionRefusedError) or "ConnectError" in names:
+        return False
+    return isinstance(error, ConnectionError) or any(name.endswith(_LOST) for name in names)
 
 
 def finish(value: Any) -> Any:
@@ -44,6 +64,7 @@ def tool_failure(item: Tool, error: BaseException) -> ErrorDetail:
     """What the model is told about an exception: the tool's own sentence, or the kind of failure, never a trace."""
     if isinstance(error, ToolError):
         code = error.code if isinstance(error.code, str) and error.code.strip() else "tool_error"
+        code = "tool_error" if code in DOOR_CODES and not isinstance(error, TimeoutError) else code
         return ErrorDetail(_safe(code, 80), _safe(error) or f"{item.name} failed.", _safe(error.hint or ""))
     if isinstance(error, (_tasks.TooLate, TimeoutError)):
         limit = f" within {item.timeout:g} s" if isinstance(error, _tasks.TooLate) else ": it gave up waiting itself"
@@ -56,9 +77,9 @@ def tool_failure(item: Tool, error: BaseException) -> ErrorDetail:
     )
     told = _safe(error) if own_words else ""
     words = f": {told}" if told else "."
-    return ErrorDetail(
-        "tool_failed", f"{item.name} failed with {kind.__name__}{words}", "Try other arguments or another tool."
-    )
+    lost = item.permission != "read" and in_doubt(error)
+    hint = UNSURE if lost else "Try other arguments or another tool."
+    return ErrorDetail("tool_failed", f"{item.name} failed with {kind.__name__}{words}", hint)
 
 
 def _safe(value: object, limit: int = 2_000) -> str:

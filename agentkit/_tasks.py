@@ -50,7 +50,15 @@ def within(seconds: float, function: Callable[[], T], late: Callable[[T | None, 
         late(*outcome)
 
     threading.Thread(target=work, daemon=True, name="agentkit-tool").start()
-    if not answered.wait(seconds):
+    try:
+        in_time = answered.wait(seconds)
+    except BaseException:  # interrupted: what is still going on will have an answer, and nobody else will hear of it
+        with deciding:
+            given_up = True
+        if box:
+            late(*box[0])
+        raise
+    if not in_time:
         with deciding:
             if not box:
                 given_up = True
@@ -89,8 +97,13 @@ def together(functions: Sequence[Callable[[], T]]) -> Iterator[tuple[int, T]]:
         yield index, value  # type: ignore[misc]
 
 
-async def in_thread(function: Callable[[], T]) -> T:
-    """Run a function in a daemon thread and await its value. Giving up on it never keeps the process from exiting."""
+async def in_thread(
+    function: Callable[[], T], late: Callable[[T | None, BaseException | None], None] = lambda *_: None
+) -> T:
+    """Run a function in a daemon thread and await its value. Giving up on it never keeps the process from exiting.
+
+    ``late`` is handed the answer that comes after the one who waited was cancelled.
+    """
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -100,14 +113,18 @@ async def in_thread(function: Callable[[], T]) -> T:
     def settle(outcome: tuple[T | None, BaseException | None]) -> None:
         if not done.done():
             done.set_result(outcome)
+        else:
+            late(*outcome)
 
     def work() -> None:
         try:
             outcome: tuple[T | None, BaseException | None] = (context.run(function), None)
         except BaseException as error:
             outcome = (None, error)
-        with contextlib.suppress(RuntimeError):  # the loop may have been closed meanwhile
+        try:
             loop.call_soon_threadsafe(settle, outcome)
+        except RuntimeError:  # the loop has been closed meanwhile
+            late(*outcome)
 
     threading.Thread(target=work, daemon=True, name="agentkit-tool").start()
     return _opened(await done)

@@ -1,4 +1,4 @@
-"""The command line: ``agentkit ask``, ``lab``, ``endpoint``, ``reset``, ``update``, ``progress``.
+"""The command line: ``agentkit ask``, ``lab``, ``endpoint``, ``mcp serve``, ``reset``, ``update``, ``progress``.
 
 Exit codes: 0 the goal was answered or the command is done; 1 it did not work, and a sentence says why; 2 the command
 was written wrongly; 3 the run waits for a person; 130 interrupted.
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _use_utf8()
     given = [_readable(argument) for argument in (sys.argv[1:] if arguments is None else arguments)]
     options, more = _parser().parse_known_args(given)
-    if more and options.run is not _lab:
+    if more and options.run not in (_lab, _mcp):
         _parser().error(f"unrecognized arguments: {' '.join(more)}")
     options.more = more
     run: Callable[[argparse.Namespace], int] = options.run
@@ -172,6 +172,17 @@ def _progress(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _mcp(options: argparse.Namespace) -> int:
+    from agentkit.mcp.serve import add_arguments  # its options are read only when it is called
+
+    parser = argparse.ArgumentParser(prog="agentkit mcp", description="Serve tools by the Model Context Protocol.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_arguments(commands.add_parser("serve", help="the tools of a world, of a folder, or of a registry of yours"))
+    chosen = parser.parse_args(options.more)
+    run: Callable[[argparse.Namespace], int] = chosen.run
+    return run(chosen)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="agentkit", description="Build an AI agent by hand, in notebooks.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -183,6 +194,8 @@ def _parser() -> argparse.ArgumentParser:
     lab = commands.add_parser("lab", help="open JupyterLab at your copy of the first notebook")
     lab.set_defaults(run=_lab)
     _add_endpoint(commands.add_parser("endpoint", help="serve a model to programs made for OpenAI or Anthropic"))
+    mcp = commands.add_parser("mcp", add_help=False, help="serve tools to any MCP host: agentkit mcp serve --help")
+    mcp.set_defaults(run=_mcp)
     reset = commands.add_parser("reset", help="a fresh copy of one notebook; the old one is kept beside it")
     reset.add_argument("notebook", help="its number or name, for example 05")
     reset.set_defaults(run=_reset)

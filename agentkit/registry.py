@@ -24,7 +24,7 @@ from agentkit._ledger import AttemptStore, Ledger
 from agentkit._permits import Permits, PolicyProtocol
 from agentkit._records import AuditProtocol, Records
 from agentkit._redact import mask, mask_text
-from agentkit._running import finish, finish_async, tool_failure
+from agentkit._running import finish, finish_async, in_doubt, tool_failure
 from agentkit._wire import tool_form, wire_name
 from agentkit.errors import DefinitionError, did_you_mean
 from agentkit.messages import Approval, ErrorDetail, ToolCall, ToolResult, ToolSpec
@@ -96,6 +96,16 @@ class Registry:
         self._asking = self._asking or made.approval
         self._guarded = self._guarded or made.approval or made.permission != "read" or made.rule is not None
         return made
+
+    def add_mcp(self, server: Any, **options: Any) -> list[Tool]:
+        """Add the tools of an MCP server: a client, a server, or the path of an ``mcpServers`` file.
+
+        Nothing that the server says is believed: by default a person approves each call, and results stand in a fence. For
+        the options and what is raised see `agentkit.mcp.bridge.add_mcp`.
+        """
+        from agentkit.mcp.bridge import add_mcp
+
+        return add_mcp(self, server, **options)
 
     def get(self, name: str) -> Tool:
         """The tool of this name. Raises `DefinitionError` when there is none; `call` reports that as a result instead."""
@@ -342,7 +352,7 @@ class Registry:
         if not passage.tool.is_async:
             if not passage.tool.blocking and seconds is None:
                 return finish(work())
-            return await _tasks.in_thread(lambda: self._run(passage))
+            return await _tasks.in_thread(lambda: self._run(passage), functools.partial(self._late, passage))
         if seconds is None:
             return await finish_async(work)
         return await _tasks.deadline(finish_async(work), seconds)
@@ -363,8 +373,8 @@ class Registry:
         result = ToolResult(passage.call.id, passage.tool.name, error=detail)
         passage.mark("run", "failed", detail.code, detail.message)
         passage.mark("result", "passed")
-        # Nobody knows what a write that ran out of time has done, whoever gave up waiting: the registry or the tool itself.
-        known = not isinstance(error, (_tasks.TooLate, TimeoutError))
+        # Nobody knows what a write has done whose answer got lost, whoever gave up waiting: the registry or the tool itself.
+        known = not in_doubt(error)
         return self.records.settle(passage, result, late=late, known=known)
 
     def _late(self, passage: Passage, value: Any, error: BaseException | None) -> None:

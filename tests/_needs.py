@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from _mcp_suite import HOW, find_suite
 
 VARIABLE = "AGENTKIT_REQUIRE"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
@@ -77,6 +78,7 @@ NEEDS = {
     ),
     "node": Need(find_node, "install Node.js from nodejs.org or with your system's package manager"),
     "local": Need(find_local, "run `make local`, which adds the small model where there are ready-made wheels"),
+    "mcp-suite": Need(find_suite, HOW),
     "peerdata": Need(find_peerdata, "set AGENTKIT_PEERDATA to the folder with the recorded data of other projects"),
 }
 

@@ -88,7 +88,7 @@ def test_the_core_imports_only_what_stands_before_it(place: int) -> None:
         assert module.split(".")[0] not in later, f"{CORE[place]} imports {module}"
 
 
-def test_the_core_reaches_into_one_folder_at_one_place() -> None:
+def test_the_core_reaches_into_folders_at_two_places_when_called() -> None:
     found = [
         (path.stem, where, module)
         for path in files()
@@ -99,6 +99,8 @@ def test_the_core_reaches_into_one_folder_at_one_place() -> None:
     assert set(found) == {
         ("messages", "Run.player", "widgets.player"),
         ("messages", "Run.player", "widgets.player.player"),
+        ("registry", "Registry.add_mcp", "mcp.bridge"),
+        ("registry", "Registry.add_mcp", "mcp.bridge.add_mcp"),
     }
 
 

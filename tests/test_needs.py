@@ -30,7 +30,9 @@ def test_what_must_be_there_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "browser,brwser")
-    with pytest.raises(pytest.UsageError, match="names brwser, but it may only hold browser, node, local, peerdata"):
+    with pytest.raises(
+        pytest.UsageError, match="names brwser, but it may only hold browser, node, local, mcp-suite, peerdata"
+    ):
         required()
 
 

@@ -90,7 +90,7 @@ def read_chat(document: Any, specs: Sequence[ToolSpec] = (), price: Price = cost
     usage = _usage(document, price, model)
     refusal = text_of(message.get("refusal"))
     text, reasoning = text_of(message.get("content"), ""), _reasoning(message)
-    calls = tuple(_call(call, specs, stop == "length") for call in _raw_calls(message))
+    calls = tuple(_call(call, specs, stop in ("length", "content_filter")) for call in _raw_calls(message))
     if calls:
         thought = joined(reasoning, text)
         provider = {**_form(_kept(message, reasoning)), **end}

@@ -28,6 +28,7 @@ class Provider:
     variable: str
     url: str
     headers_variable: str
+    account_headers: tuple[str, ...] = ()  # what the SDK adds from the environment to say whose account it is
 
     def owns(self, url: str) -> bool:
         """Whether an address is this provider's own service, the only place where its key may go."""
@@ -49,7 +50,15 @@ def is_here(url: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-OPENAI = Provider("OpenAI", "openai", "OpenAI", "OPENAI_API_KEY", "https://api.openai.com/v1", "OPENAI_CUSTOM_HEADERS")
+OPENAI = Provider(
+    "OpenAI",
+    "openai",
+    "OpenAI",
+    "OPENAI_API_KEY",
+    "https://api.openai.com/v1",
+    "OPENAI_CUSTOM_HEADERS",
+    ("OpenAI-Organization", "OpenAI-Project"),
+)
 ANTHROPIC = Provider(
     "Anthropic", "anthropic", "Anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com", "ANTHROPIC_CUSTOM_HEADERS"
 )
@@ -121,7 +130,7 @@ class Connection:
         self._http = http_client
         self._async_http = async_http_client
         self._client: Any = None
-        self._async_client: tuple[Any, Any, Any] | None = None  # the loop, its client, what closes it
+        self._async_clients: dict[Any, tuple[Any, Any]] = {}  # for each event loop its client, and what closes it
 
     @property
     def shown_url(self) -> str:
@@ -196,13 +205,16 @@ class Connection:
     async def async_client(self) -> Any:
         """The SDK's client for async code: one for each event loop, since connections belong to the loop that made them."""
         loop = asyncio.get_running_loop()
-        if self._async_client is None or self._async_client[0] is not loop:
+        if loop not in self._async_clients:
             client = self._make(f"Async{self.provider.client}", self._async_http)
             keeper = _closing(client) if self._async_http is None else None
             if keeper is not None:
                 await anext(keeper)
-            self._async_client = (loop, client, keeper)
-        return self._async_client[1]
+            ended = [each for each in self._async_clients if each.is_closed()]
+            for each in ended:
+                del self._async_clients[each]
+            self._async_clients[loop] = (client, keeper)
+        return self._async_clients[loop][0]
 
     def _make(self, kind: str, http_client: Any) -> Any:
         key = self.key()
@@ -234,17 +246,24 @@ class Connection:
         """Headers that the provider's variable would add, taken back: they may hold a key that is meant for the provider."""
         lines = os.environ.get(self.provider.headers_variable, "").split("\n")
         names = {line.partition(":")[0].strip() for line in lines if ":" in line}
-        return {**{name: sdk.Omit() for name in names}, "Authorization": f"Bearer {key.reveal()}"} if names else {}
+        omitted = {name: sdk.Omit() for name in (*names, *self.provider.account_headers)}
+        return {**omitted, "Authorization": f"Bearer {key.reveal()}"} if names else omitted
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; those of another one are closed when it ends."""
+        client, _ = self._async_clients.pop(asyncio.get_running_loop(), (None, None))
+        if client is not None and self._async_http is None:
+            await client.close()
 
     def close(self) -> None:
-        """Close the connections. The next request opens new ones."""
+        """Close the connections of ordinary code. The next request opens new ones."""
         client, self._client = self._client, None
         if client is not None and self._http is None:
             client.close()
 
     def __getstate__(self) -> dict[str, Any]:
         """Without clients and key: a copy of this connection makes its own and reads the key from the environment again."""
-        return {**self.__dict__, "_client": None, "_async_client": None, "_http": None, "_async_http": None}
+        return {**self.__dict__, "_client": None, "_async_clients": {}, "_http": None, "_async_http": None}
 
     def __repr__(self) -> str:
         return f"Connection({self.provider.label}, {self.shown_url})"

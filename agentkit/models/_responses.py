@@ -39,7 +39,8 @@ def responses_request(
 ) -> Json:
     """The body of a request: what is sent to ``/v1/responses``. The arguments are those of `chat_request`.
 
-    The whole history is sent each time; nothing relies on what the service stored.
+    The whole history is sent each time. Reasoning items go back as they came: by default the service finds their content in
+    its own store; with ``options={"store": False}`` it is asked to send the content along, encrypted.
     """
     instructions, items = to_responses(messages)
     body: Json = {"model": model, "input": items}
@@ -51,7 +52,10 @@ def responses_request(
             body["parallel_tool_calls"] = False
     if max_output_tokens is not None:
         body["max_output_tokens"] = max_output_tokens
-    return {**body, **(options or {})}
+    body |= options or {}
+    if body.get("store") is False:
+        body.setdefault("include", ["reasoning.encrypted_content"])
+    return body
 
 
 # --- reply -----------------------------------------------------------------------------------------------------------

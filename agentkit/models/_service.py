@@ -20,7 +20,10 @@ OFFLINE = "Or work without a service: AGENTKIT_MODEL=offline."
 COMPATIBLE_KEY = "AGENTKIT_API_KEY"
 NO_KEY = "none"  # SDKs refuse an empty key; local servers ignore this one
 
-_QUOTA = ("insufficient_quota", "billing", "credit balance", "exceeded your current quota", "insufficient credits")
+_QUOTA = (
+    "insufficient_quota", "billing_error", "billing_hard_limit", "billing_not_active", "credit balance",
+    "exceeded your current quota", "insufficient credits",
+)  # fmt: skip
 _TOO_LONG = (
     "context_length", "context length", "context window", "exceed_context_size", "context size", "prompt is too long",
     "too many tokens", "input is too long", "string_above_max_length",
@@ -198,6 +201,8 @@ def _found(kinds: set[str], status: int | None, words: str, started: bool) -> st
 def _by_status(status: int, words: str) -> str:
     if status in (402, 429):
         return "quota" if status == 402 or any(word in words for word in _QUOTA) else "rate_limit"
+    if status == 404 and "item with id" in words:  # Responses: a kept item that the service did not store
+        return "bad_request"
     if status == 404:
         return "model_not_found" if "model" in words else "no_route"
     fixed = {401: "wrong_key", 403: "not_allowed", 405: "no_route", 408: "timeout", 413: "context_too_long"}

@@ -149,6 +149,10 @@ class AnthropicModel:
         beside = {key: self.options[key] for key in _FOR_SDK if key in self.options}
         return client.messages.with_raw_response.create(**named, extra_body=rest, **beside, **more)
 
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self.connection.aclose()
+
     def close(self) -> None:
         """Close the connections. The next request opens new ones."""
         self.connection.close()

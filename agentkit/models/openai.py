@@ -118,6 +118,10 @@ class OpenAIModel:
                     yield TextDelta(piece)
         yield self.connection.ask(lambda _: self._read(assembler.document(), tools), self.model)
 
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self.connection.aclose()
+
     def close(self) -> None:
         """Close the connections. The next request opens new ones."""
         self.connection.close()

@@ -62,6 +62,7 @@ class Recorder:
         self.path = Path(path)
         self._lock = threading.Lock()
         self._last: Request | None = None
+        self._size = 0  # bytes of the file when this recorder last wrote or read it
         self._written: set[tuple[Any, str]] = set()
         self._header = header_line(name_of(model), (today or date.today()).isoformat(), note)
         if self.path.exists() and self.path.stat().st_size:
@@ -130,6 +131,7 @@ class Recorder:
         for exchange in cassette.exchanges:
             self._written.add((exchange.request.key, outcome_text(exchange.outcome, exchange.deltas)))
             self._last = exchange.request
+        self._size = self.path.stat().st_size
 
     def _write(
         self,
@@ -143,15 +145,17 @@ class Recorder:
         with self._lock:
             if known in self._written:
                 return
-            text = exchange_line(request, self._last, outcome, deltas)
-            if not self.path.exists() or not self.path.stat().st_size:
+            size = self.path.stat().st_size if self.path.exists() else 0
+            # When somebody else has written since, the line before is not ours: then the whole request is written.
+            text = exchange_line(request, self._last if size == self._size else None, outcome, deltas)
+            if not size:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 text = self._header + text
             # Opened for each line: nothing is left to close, and what was written is with the system at once.
             with self.path.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(text)
             self._written.add(known)
-            self._last = request
+            self._last, self._size = request, self.path.stat().st_size
 
 
 class RecordedModel:

@@ -13,12 +13,13 @@ _EMAIL = re.compile(r"(?<![\w.+%'’-])[\w.+%'’-]++@[\w-]{1,63}(?:\.[\w-]{1,63
 _RESIDENT = re.compile(r"(?<!\d)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[ ‐-―-]?[1-8]\d{6}(?!\d)")
 _DIGITS = re.compile(r"(?<![\d-])\d(?:[ .\u00a0‐-―-]?\d){12,59}")
 _SHAPES = (
-    r"\+\d(?:[ .()/\u00a0-]{0,2}\d){7,14}",  # with the code of a country: +82 10-1234-5678, +821012345678
-    r"\(?0\d{1,3}\)?(?:(?:[ ./\u00a0-]|(?<=\)))\d{3,4}){2}",  # 02-123-4567, (010) 1234 5678
+    r"\+\d(?:[ .()/\u00a0‐-―-]{0,2}\d){7,14}",  # with the code of a country: +82 10-1234-5678, +821012345678
+    r"\(?0\d{1,3}\)?(?:(?:[ ./\u00a0‐-―-]|(?<=\)))\d{3,4}){2}",  # 02-123-4567, (010) 1234 5678
     r"01[016-9]\d{7,8}",  # a Korean mobile telephone without signs between
     r"(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-])\d{3}[ .-]\d{4}",  # (555) 123-4567
 )
-_PHONE = re.compile(rf"(?<![\w.+-])(?:{'|'.join(_SHAPES)})(?![\w-])")
+# A Korean particle follows a number without a space, so only Latin letters and digits make it part of a longer word.
+_PHONE = re.compile(rf"(?<![A-Za-z0-9_.+-])(?:{'|'.join(_SHAPES)})(?![A-Za-z0-9_-])")
 _FIRST_OF_CARD = "23456"  # the first digit says the branch of the issuer (ISO/IEC 7812); a time in milliseconds has a 1
 
 

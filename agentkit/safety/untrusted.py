@@ -18,6 +18,7 @@ from typing import Any
 
 from agentkit._jsonsafe import dumps, json_safe
 from agentkit._permits import PolicyProtocol
+from agentkit._running import DOOR_CODES
 from agentkit.messages import ErrorDetail, ToolCall, ToolResult
 from agentkit.registry import Registry
 
@@ -36,13 +37,6 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-
-
-DOOR_CODES = frozenset(
-    "unknown_tool bad_json truncated bad_arguments not_permitted needs_approval denied unknown_outcome rule_failed"
-    " not_reserved timeout".split()
-)
-"""Codes of errors whose words are our own."""
 
 
 def new_boundary() -> str:

@@ -13,6 +13,7 @@ from agentkit.widgets.be_the_model import be_the_model
 from agentkit.widgets.comparison import compare_runs
 from agentkit.widgets.explorer import registry_explorer
 from agentkit.widgets.player import player
+from agentkit.widgets.sequence import sequence_diagram
 from agentkit.widgets.stations import stations
 from agentkit.widgets.watch import watch
 from agentkit.widgets.window import memory_window
@@ -28,6 +29,7 @@ __all__ = [
     "memory_window",
     "player",
     "registry_explorer",
+    "sequence_diagram",
     "stations",
     "watch",
     "wire_inspector",

@@ -1,0 +1,179 @@
+"""The host with several clients, the sequence diagram of their messages, and N × M against N + M."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentkit import DefinitionError, Registry, ToolCall
+from agentkit.mcp import Client, McpError, Recorded, Recorder, StdioTransport
+from agentkit.mcp.bridge import add_mcp, owner_of
+from agentkit.mcp.host import Host, integrations
+from agentkit.mcp.jail_server import jail_server
+from agentkit.mcp.jsonrpc import ErrorResponse, Notification, Problem, Request, Response, encode, parse
+from agentkit.mcp.orders_server import orders_server
+from agentkit.mcp.sequence import sequence
+
+SHOP = len(orders_server().tools())
+HOSTILE = "<script>alert(1)</script>\u202e"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
+    return tmp_path
+
+
+def said(sender: str, receiver: str, message: Any) -> Recorded:
+    text = message.text if isinstance(message, Problem) else encode(message)
+    return Recorded(0.0, sender, receiver, message, text)
+
+
+class TestHost:
+    def test_each_client_has_one_server_and_all_tools_are_in_one_registry(self, folder: Path) -> None:
+        servers = {"files": jail_server(folder), "shop": orders_server()}
+        with Host(servers, permission="read", fenced=False) as host:
+            assert list(host.clients) == ["files", "shop"] and "read_file" in host.registry
+            assert owner_of(host.registry.get("refund_policy")) == "shop"
+            assert host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "1")).data == "hello"
+            assert host.sequence.parties == ("host", "files", "shop")
+        assert host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "2")).error.code == "server_gone"  # type: ignore[union-attr]
+        with host:  # a cell that is run twice
+            host.connect()
+            assert (
+                host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "3")).ok and len(host.registry) == 4 + SHOP
+            )
+
+    def test_permissions_are_given_for_each_server(self, folder: Path) -> None:
+        servers = {"files": jail_server(folder), "shop": orders_server()}
+        with Host(servers, permission={"files": {"read_*": "read"}}) as host:
+            kinds = {name: host.registry.get(name).permission for name in ("read_file", "list_files", "refund_policy")}
+        assert kinds == {"read_file": "read", "list_files": "write", "refund_policy": "write"}
+
+    def test_a_name_that_is_nobody_is_a_sentence(self, folder: Path) -> None:
+        with pytest.raises(DefinitionError, match="no server 'file' here"):
+            Host({"files": jail_server(folder)}, permission={"file": "read"})
+        with pytest.raises(DefinitionError, match="cannot be a value of type int"):
+            Host({"files": 3})
+
+    def test_when_one_server_fails_none_stays_open(self, folder: Path) -> None:
+        host = Host({"files": jail_server(folder), "gone": StdioTransport("no-such-program")})
+        with pytest.raises(McpError, match="no-such-program"):
+            host.connect()
+        assert host.clients["files"].revision is None
+
+    def test_two_hosts_and_their_servers_are_counted(self, folder: Path) -> None:
+        servers = {"files": jail_server(folder), "shop": orders_server()}
+        desk = Registry()
+        with Host(servers, permission="read") as both, Client(servers["shop"]) as client:
+            add_mcp(desk, client, prefix="shop")
+            found = integrations({"writer": both, "desk": desk})
+        assert (found.without, found.together) == (3, 4)
+        assert repr(found).splitlines() == [
+            "        files  shop",
+            "writer  x      x",
+            "desk           x",
+            "Without a protocol: an adapter for each x, 3 in all.",
+            "With MCP: 2 clients and 2 servers, 4 in all.",
+        ]
+        assert "3 in all" in found._repr_html_()
+
+
+class TestSequence:
+    def test_a_real_conversation(self, folder: Path) -> None:
+        recorder = Recorder(clock=lambda: 0.0)
+        with Client(jail_server(folder), name="host", server_name="jail", recorder=recorder) as client:
+            client.call_tool("read_file", {"path": "../x"})
+        found = sequence(recorder)
+        assert [(arrow.kind, arrow.answers) for arrow in found.arrows] == [
+            ("request", None), ("response", 1), ("notification", None), ("request", None), ("response", 4),
+        ]  # fmt: skip
+        assert repr(found) == "\n".join(
+            [
+                "   host                                 jail",
+                "1  |------------ initialize ----------->|",
+                "2  |<...... result of initialize .......|",
+                "3  |---- notifications/initialized ---->|",
+                "4  |------- tools/call read_file ------>|",
+                "5  |<. result of tools/call (failed) ...|",
+            ]
+        )
+
+    def test_an_answer_finds_its_request_by_the_id_and_its_type(self) -> None:
+        found = sequence(
+            [
+                said("a", "b", Request(1, "ping")),
+                said("b", "a", Request(1, "roots/list")),
+                said("a", "b", Request("1", "tools/list")),
+                said("b", "a", Response("1", {})),
+                said("b", "a", ErrorResponse(1, -32000, "no")),
+                said("a", "b", Response(1, {})),
+                said("b", "a", Response(9, {})),
+            ]
+        )
+        assert [arrow.answers for arrow in found.arrows] == [None, None, None, 3, 1, 2, None]
+        assert found.arrows[4].label == "error -32000 for ping"
+        assert found.arrows[6].label == "result of nothing that was asked"
+
+    def test_three_columns(self) -> None:
+        found = sequence(
+            [said("h", "a", Notification("x")), said("h", "b", Notification("y")), said("b", "h", Notification("z"))]
+        )
+        assert repr(found).splitlines()[1:] == [
+            "1  |------ x ----->|               |",
+            "2  |-------------- y ------------->|",
+            "3  |<------------- z --------------|",
+        ]
+
+    def test_what_was_no_message_is_shown_as_that(self) -> None:
+        found = sequence([said("b", "a", parse("Starting server ..."))])
+        assert found.arrows[0].kind == "noise" and "Starting server" in found.arrows[0].label
+
+    def test_hostile_text_is_shown_and_does_nothing(self) -> None:
+        found = sequence(
+            [said(HOSTILE, "b", Request(1, "tools/call", {"name": HOSTILE})), said("b", HOSTILE, parse(HOSTILE))]
+        )
+        page = found._repr_html_()
+        assert "<script>" not in page and "\u202e" not in page + repr(found)
+
+    def test_secrets_are_masked(self) -> None:
+        found = sequence(
+            [said("a", "b", Request(1, "tools/call", {"name": "x", "token": "sk-live-abcdefghijklmnop1234"}))]
+        )
+        assert "abcdefghijklmnop" not in found._repr_html_() + found.arrows[0].text
+
+    def test_wide_letters_keep_the_columns(self) -> None:
+        found = sequence(
+            [said("a", "b", Request(1, "tools/call", {"name": "환불"})), said("a", "b", Notification("x"))]
+        )
+        from agentkit._text import width
+
+        assert len({width(line) for line in repr(found).splitlines()[1:]}) == 1
+
+    def test_nothing_recorded(self) -> None:
+        assert repr(sequence([])) == "(no messages)"
+
+
+class TestPanel:
+    def test_the_faces_say_the_same_and_every_message_has_a_picture(self, folder: Path) -> None:
+        pytest.importorskip("ipywidgets")
+        from agentkit.widgets.sequence import sequence_diagram
+
+        recorder = Recorder(clock=lambda: 0.0)
+        with Client(jail_server(folder), name="host", server_name="jail", recorder=recorder) as client:
+            client.list_tools()
+        panel = sequence_diagram(recorder)
+        stack = panel.children[1]
+        assert len(stack.children) == len(recorder)
+        assert repr(panel) == repr(sequence(recorder))
+        for number, picture in enumerate(stack.children, 1):
+            assert f"Message {number} of {len(recorder)}" in picture.value and picture.value.count("<b>") == 1
+
+    def test_hostile_text_in_the_pictures(self) -> None:
+        pytest.importorskip("ipywidgets")
+        from agentkit.widgets.sequence import sequence_diagram
+
+        panel = sequence_diagram([said(HOSTILE, "b", Request(1, HOSTILE, {"name": HOSTILE}))])
+        assert "<script>" not in panel.children[1].children[0].value
