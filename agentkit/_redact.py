@@ -11,6 +11,7 @@ _FIELD = re.compile(
     r"(?i)^(.*[_\-.])?(password|passwd|passphrase|pwd|secret|token|api[_-]?key|apikey|authorization|cookie|credential"
     r"|private[_-]?key|access[_-]?key|secret[_-]?key|client[_-]?secret)s?$"
 )
+_PAGE = re.compile(r"(?i)(page|continuation|sync|cursor)[_-]?tokens?$")
 # A text without any of these words holds no secret that the forms below know. They are looked for in the lower-case text,
 # since a search that ignores case is many times slower.
 _WORDS = (
@@ -33,8 +34,14 @@ _AFTER_WORD = [
     re.compile(r"(?i)(\bbearer\s+)(?=[^\s\d]{0,200}\d)[A-Za-z0-9._~+/=\-]{6,}"),
     re.compile(r"(?i)(\bbasic\s+)(?=[^\s\d]{0,200}\d)[A-Za-z0-9+/]{12,}={0,2}"),
     re.compile(
-        r"(?i)((?:password|passwd|pwd|secret|api[_-]?key|access[_-]?key|(?<![a-z])key|token|authorization)[\"']?\s*[=:]\s*[\"']?)"
+        r"(?i)((?:password|passwd|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|authorization)[\"']?\s*[=:]\s*[\"']?)"
         r"(?!\s|\[secret\]|bearer|basic)(?:(?<=\")[^\"\n]{3,2000}|(?<=')[^'\n]{3,2000}|[^\s\"'&;}]{3,2000})"
+    ),
+    re.compile(r"(?i)(token[\"']?\s*[=:]\s*(?P<quote>[\"']))(?!\[secret\])[^\"'\n]{3,2000}(?=(?P=quote))"),
+    # "key" and "token" are also words of programs (``key=len``): what follows must look like a secret, with a digit or long.
+    re.compile(
+        r"(?i)((?:(?<![a-z])key|token)[\"']?\s*[=:]\s*[\"']?)(?!\[secret\])"
+        r"(?:(?=[^\s\"'&;},)]{0,200}\d)[A-Za-z0-9._~+/=\-]{3,2000}|[A-Za-z0-9._~+/=\-]{16,2000})"
     ),
     re.compile(r"((?<![a-z0-9+.\-])[a-z][a-z0-9+.\-]{0,20}://[^\s:/@]{0,200}:)[^\s/]{1,500}(?=@)"),
 ]
@@ -66,4 +73,6 @@ def mask(value: Any) -> Any:
 def _hides(key: str, item: Any) -> bool:
     """Whether a field has a secret's name. A number under a name such as ``tokens`` is a count and stays."""
     key = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key[:200])  # accessToken as access_Token
+    if _PAGE.search(key):  # it says where a list goes on, and the model has to hand it back
+        return False
     return bool(_FIELD.match(key)) and not (isinstance(item, (int, float)) and "token" in key.lower())

@@ -11,6 +11,7 @@ import pytest
 
 from agentkit import FinalAnswer, Message, Registry, Reply, ScriptedModel, ToolCall, ToolError, tool
 from agentkit._approvals import Grant
+from agentkit._redact import mask, mask_text
 from agentkit._tasks import within
 from agentkit.models._chat import read_chat
 from agentkit.models._responses import responses_request
@@ -128,3 +129,25 @@ def test_an_answer_that_comes_after_an_interruption_is_kept(monkeypatch: pytest.
         within(20, work, later)
     go.set()
     assert kept.wait(20) and late == ["paid"]
+
+
+@pytest.mark.parametrize(
+    "text", ["rows = sorted(rows, key=len)", "token = next(tokens)", "Primary key: order_id", "max_tokens=a"]
+)
+def test_program_text_is_left_alone(text: str) -> None:
+    assert mask_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["?key=AIzaSyA1234567", "token: abc123", "key=0123456789", "token=abcdefghijklmnopqrst"]
+)
+def test_what_looks_like_a_secret_is_masked(text: str) -> None:
+    assert "[secret]" in mask_text(text) and text.rpartition("=")[2].rpartition(": ")[2].strip('"') not in mask_text(
+        text
+    )
+
+
+def test_the_mark_of_the_next_page_is_no_secret() -> None:
+    assert mask({"nextPageToken": "abc", "next_page_token": "p2", "token": "t"}) == {
+        "nextPageToken": "abc", "next_page_token": "p2", "token": "[secret]",
+    }  # fmt: skip
