@@ -111,7 +111,7 @@ class TestNames:
     def test_a_prefix_is_always_used(self) -> None:
         assert linked(RemoteClient(), prefix="mine").names == ("mine__read_file",)
 
-    def test_two_servers_with_one_name_are_refused(self) -> None:
+    def test_MC_14_two_servers_with_one_name_are_refused(self) -> None:
         registry = linked(RemoteClient("disk"))
         with pytest.raises(DefinitionError, match="A server named 'disk' is here already"):
             add_mcp(registry, RemoteClient("disk"))

@@ -153,3 +153,12 @@ def test_the_static_face_of_the_live_part_is_one_sentence_that_stays_true() -> N
 def test_outside_a_notebook_nothing_is_drawn_and_nothing_fails(capsys: pytest.CaptureFixture[str]) -> None:
     watch(streaming(ANSWER).stream("Go."))
     assert capsys.readouterr().out == ""
+
+
+def test_a_word_soon_after_another_is_seen_although_nothing_comes_after_it() -> None:
+    from agentkit.widgets.watch import Live
+
+    live = Live(lambda: 0.0)  # no time passes
+    for word in ("The ", "order ", "was "):
+        live.take(TextDelta(word))
+        assert word.strip() in live.now.value

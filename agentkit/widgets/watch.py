@@ -14,7 +14,9 @@ from agentkit.widgets._base import Panel, RunPanel, folded, html
 from agentkit.widgets.player import player
 
 REFRESH = 0.05
-"""Seconds between two pictures at least: a notebook server drops messages beyond about 1000 a second."""
+BURST = 10
+"""Pictures in quick succession: ten at once, then one each 0.05 s, since a notebook server drops messages beyond about 1000 a
+second. A word that comes alone is drawn at once, however soon after the last one: nothing may come after it for a while."""
 NEWEST = 1500
 SENTENCE = "While the agent works, its words appear here as they come."
 CURSOR = "▌"
@@ -29,7 +31,7 @@ class Live:
         self.now = html()
         self.words = ""
         self.number = 1
-        self.drawn = float("-inf")
+        self.left, self.asked = float(BURST), clock()
         self.panel = Panel(
             "watch", [self.finished, self.now], lambda: Shown(SENTENCE, f"<div>{escape(SENTENCE)}</div>")
         )
@@ -40,12 +42,14 @@ class Live:
         if isinstance(event, Step):
             step = folded(f"Step {event.number}", step_html(event), is_open=True)
             self.finished.value += step
-            self.words, self.number, self.drawn = "", event.number + 1, float("-inf")
+            self.words, self.number = "", event.number + 1
         else:
             self.words += event.text
-        if self.clock() - self.drawn >= REFRESH:
+        now = self.clock()
+        self.left, self.asked = min(BURST, self.left + (now - self.asked) / REFRESH), now
+        if isinstance(event, Step) or self.left >= 1:
+            self.left -= 1
             self._draw()
-            self.drawn = self.clock()
 
     def _draw(self) -> None:
         left_out = max(len(self.words) - NEWEST, 0)
