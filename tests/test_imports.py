@@ -208,7 +208,7 @@ def without_encoding(path: Path) -> Iterator[int]:
         owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-        if name in TEXT_METHODS and owner != "os" and not owner.endswith("jail") and not (owner == "" and name in own):
+        if name in TEXT_METHODS and owner != "os" and not (owner == "" and name in own):
             modes = [ast.unparse(argument) for argument in node.args[: 1 if owner else 2]] + [given.get("mode", "")]
             if "encoding" not in given and not any("b'" in mode + "'" and "'" in mode for mode in modes):
                 yield node.lineno

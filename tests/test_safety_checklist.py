@@ -45,7 +45,7 @@ class House:
         @tool
         def read_file(path: str) -> str:
             """Read one file of the house."""
-            return jail.read_text(path)
+            return jail.read(path)
 
         @tool
         def ask_database(sql: str) -> dict[str, Any]:

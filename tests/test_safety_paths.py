@@ -50,7 +50,7 @@ def linked(jail: PathJail) -> None:
 
 def refused(jail: PathJail, name: str, *codes: str) -> None:
     """No way in: not resolved, not read, not written."""
-    for use in (jail.resolve, jail.read_text, lambda found: jail.write_text(found, "new")):
+    for use in (jail.resolve, jail.read, lambda found: jail.write(found, "new")):
         with pytest.raises(ToolError) as caught:
             use(name)
         assert caught.value.code in (codes or ("outside",)), (name, caught.value.code)
@@ -60,13 +60,13 @@ def refused(jail: PathJail, name: str, *codes: str) -> None:
 
 
 def test_what_is_inside_is_read_and_written(jail: PathJail) -> None:
-    assert jail.read_text("notes/plan.md") == jail.read_text("notes\\plan.md") == "the plan"
-    assert jail.read_text("./notes//../notes/plan.md") == "the plan"
-    assert jail.write_text("new/deep/a b.txt", "안녕") == jail.root / "new" / "deep" / "a b.txt"
-    assert jail.read_text("new/deep/a b.txt") == "안녕" and jail.read_text("new/deep/a b.txt", limit=1) == "안"
+    assert jail.read("notes/plan.md") == jail.read("notes\\plan.md") == "the plan"
+    assert jail.read("./notes//../notes/plan.md") == "the plan"
+    assert jail.write("new/deep/a b.txt", "안녕") == jail.root / "new" / "deep" / "a b.txt"
+    assert jail.read("new/deep/a b.txt") == "안녕" and jail.read("new/deep/a b.txt", limit=1) == "안"
     assert jail.names() == ["%2e%2e%2fagent-victim/x", "new/deep/a b.txt", "notes/plan.md"]
-    jail.write_text("notes/plan.md", "another")
-    assert jail.read_text("notes/plan.md") == "another"
+    jail.write("notes/plan.md", "another")
+    assert jail.read("notes/plan.md") == "another"
     assert jail.resolve("not/there.md") == jail.root / "not" / "there.md"
 
 
@@ -109,16 +109,16 @@ def test_SF02_a_link_that_leads_out(jail: PathJail, name: str) -> None:
 
 def test_a_link_that_stays_inside_is_followed_and_a_circle_is_not(jail: PathJail) -> None:
     linked(jail)
-    assert jail.read_text("inside/plan.md") == "the plan"
+    assert jail.read("inside/plan.md") == "the plan"
     for name in ("circle", "circle/x"):
         with pytest.raises(ToolError):
-            jail.read_text(name)
+            jail.read(name)
     with pytest.raises(ToolError):
-        jail.write_text("circle/x", "no")
+        jail.write("circle/x", "no")
 
 
 def test_SF03_percent_signs_are_ordinary_letters(jail: PathJail) -> None:
-    assert jail.read_text("%2e%2e%2fagent-victim/x") == "inside"
+    assert jail.read("%2e%2e%2fagent-victim/x") == "inside"
     assert jail.resolve("%2e%2e/%2e%2e/x") == jail.root / "%2e%2e" / "%2e%2e" / "x"
     assert jail.resolve("..%2fshare-secret") == jail.root / "..%2fshare-secret"
 
@@ -162,12 +162,12 @@ def test_names_that_only_look_reserved_are_ordinary(jail: PathJail) -> None:
 @pytest.mark.parametrize("name", ["a" * 300, "/".join(["b" * 40] * 20), "notes/plan.md/x", "\ud800", "notes"])
 def test_what_the_system_refuses_is_told_in_our_words(jail: PathJail, name: str) -> None:
     with pytest.raises(ToolError):
-        jail.read_text(name)
+        jail.read(name)
     with pytest.raises(ToolError):
         jail.resolve(name + "?", must_exist=True)
     if name not in ("\ud800", "/".join(["b" * 40] * 20)):
         with pytest.raises(ToolError):
-            jail.write_text(name, "x")
+            jail.write(name, "x")
 
 
 def test_only_text_is_read(jail: PathJail) -> None:
@@ -175,12 +175,12 @@ def test_only_text_is_read(jail: PathJail) -> None:
     (jail.root / "cut").write_bytes("😀".encode() * 2)
     (jail.root / "long").write_bytes("a한".encode() * 5)
     with pytest.raises(ToolError, match="not text"):
-        jail.read_text("bin")
-    assert jail.read_text("cut", limit=1) == "😀" and jail.read_text("long", limit=2) == "a한"
+        jail.read("bin")
+    assert jail.read("cut", limit=1) == "😀" and jail.read("long", limit=2) == "a한"
     if hasattr(os, "mkfifo"):
         os.mkfifo(jail.root / "pipe")
         with pytest.raises(ToolError, match="not a file"):
-            jail.read_text("pipe")
+            jail.read("pipe")
 
 
 def test_a_link_put_there_between_check_and_opening_is_not_followed(
@@ -198,7 +198,7 @@ def test_a_link_put_there_between_check_and_opening_is_not_followed(
     linked(jail)
     monkeypatch.setattr(os, "open", swapped)
     with pytest.raises(ToolError) as caught:
-        jail.read_text("notes/plan.md")
+        jail.read("notes/plan.md")
     assert caught.value.code == "outside" and "moved" in str(caught.value)
 
 
@@ -206,14 +206,14 @@ def test_a_write_follows_no_link_and_is_whole_or_not_at_all(jail: PathJail, monk
     linked(jail)
     # A file beside the goal with a name that can be foreseen would be a place for a link.
     (jail.root / f".plan.md.{os.getpid()}.part").symlink_to(jail.root.parent / "share-secret" / "loot.md")
-    jail.write_text("plan.md", "written")
+    jail.write("plan.md", "written")
     assert (jail.root.parent / "share-secret" / "loot.md").read_text(encoding="utf-8") == OUTSIDE
 
     with monkeypatch.context() as known:
         known.setattr("secrets.token_hex", lambda size: "0" * 16)
         (jail.root / f".{'0' * 16}.part").symlink_to(jail.root.parent / "share-secret" / "loot.md")
         with pytest.raises(ToolError):
-            jail.write_text("plan.md", "again")
+            jail.write("plan.md", "again")
     assert (jail.root.parent / "share-secret" / "loot.md").read_text(encoding="utf-8") == OUTSIDE
 
     def full(handle: int) -> None:
@@ -221,8 +221,8 @@ def test_a_write_follows_no_link_and_is_whole_or_not_at_all(jail: PathJail, monk
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ToolError, match="cannot be written"):
-        jail.write_text("plan.md", "new")
-    assert jail.read_text("plan.md") == "written"
+        jail.write("plan.md", "new")
+    assert jail.read("plan.md") == "written"
     assert not [path for path in jail.root.iterdir() if len(path.name) == 22 and path.name.endswith(".part")]
 
 
@@ -258,7 +258,7 @@ def test_no_text_gives_a_place_outside(shared: PathJail, name: str) -> None:
         return
     assert real.is_relative_to(shared.root) and Path(os.path.realpath(real)) == real
     try:
-        text = shared.read_text(name)
+        text = shared.read(name)
     except ToolError:
         return
     assert OUTSIDE not in text
@@ -271,7 +271,7 @@ def test_no_text_writes_outside(tmp_path_factory: pytest.TempPathFactory, name: 
     linked(jail)
     before = {path.name: path.read_bytes() for path in (jail.root.parent / "share-secret").iterdir()}
     try:
-        real = jail.write_text(name, text)
+        real = jail.write(name, text)
         assert real.is_relative_to(jail.root) and real.is_file()
     except ToolError:
         pass
@@ -284,4 +284,4 @@ def test_no_text_writes_outside(tmp_path_factory: pytest.TempPathFactory, name: 
 def test_files_that_could_not_be_read_are_not_listed(jail: PathJail) -> None:
     (jail.root / "a:b").write_text("x", encoding="utf-8")
     (jail.root / "nul").write_text("x", encoding="utf-8")
-    assert all(jail.read_text(name) for name in jail.names()) and len(jail.names()) == 2
+    assert all(jail.read(name) for name in jail.names()) and len(jail.names()) == 2

@@ -161,12 +161,7 @@ def _needs_encoding(node: ast.Call) -> bool:
     if name == "open":
         modes = [argument for argument in (*node.args[:2], given.get("mode")) if isinstance(argument, ast.Constant)]
         return not any(isinstance(mode.value, str) and re.fullmatch(r"[rwax+]*b[rwax+]*", mode.value) for mode in modes)
-    return name in ("read_text", "write_text") and not _is_jail(node)
-
-
-def _is_jail(node: ast.Call) -> bool:
-    """Whether this is a call of a `PathJail`, which always writes and reads UTF-8."""
-    return isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value).endswith("jail")
+    return name in ("read_text", "write_text")
 
 
 def _texts(output: dict[str, object]) -> Iterator[str]:

@@ -39,7 +39,7 @@ def jail_tools(jail: PathJail) -> list[Tool]:
     @tool
     def read_file(path: PathText) -> str:
         """Read one text file of the folder."""
-        return jail.read_text(path)
+        return jail.read(path)
 
     @tool
     def search_files(
@@ -53,7 +53,7 @@ def jail_tools(jail: PathJail) -> list[Tool]:
         path: PathText, text: Annotated[str, Field(description="The whole text of the file.")]
     ) -> dict[str, Any]:
         """Write one text file in the folder, in place of the one that has this path, if any."""
-        jail.write_text(path, text)
+        jail.write(path, text)
         return {"path": path, "characters": len(text)}
 
     return [list_files, read_file, search_files, write_file]
@@ -66,12 +66,12 @@ def jail_server(folder: str | os.PathLike[str], *, write: bool = False) -> Serve
 
     def files() -> list[Resource | Template]:
         found: list[Resource | Template] = [
-            Resource(f"jail:///{name}", name, lambda name=name: jail.read_text(name))  # type: ignore[misc]
+            Resource(f"jail:///{name}", name, lambda name=name: jail.read(name))  # type: ignore[misc]
             for name in jail.names()
         ]
         return [
             *found,
-            Template("jail:///{+path}", "file", lambda path: jail.read_text(path), "Any file of the folder."),
+            Template("jail:///{+path}", "file", lambda path: jail.read(path), "Any file of the folder."),
         ]
 
     def summarise(path: str) -> str:
@@ -91,7 +91,7 @@ def _search(jail: PathJail, words: str) -> dict[str, Any]:
     matches: list[dict[str, Any]] = []
     for name in jail.names():
         with contextlib.suppress(Exception):  # a file that is no text, or that has just gone, is not searched
-            for number, line in enumerate(jail.read_text(name).splitlines(), 1):
+            for number, line in enumerate(jail.read(name).splitlines(), 1):
                 if words.casefold() in line.casefold():
                     matches.append({"path": name, "line": number, "text": line.strip()[:200]})
     return {"matches": matches[:MOST], "count": len(matches)}

@@ -102,7 +102,7 @@ def sdk_jail_server(folder: str | os.PathLike[str], *, write: bool = False) -> M
     @server.resource("jail:///{+path}", name="file", description="Any file of the folder.", mime_type="text/plain")
     def file(path: str) -> str:
         try:
-            return jail.read_text(path)
+            return jail.read(path)
         except ToolError as error:
             raise ResourceNotFoundError(str(error)) from None
 

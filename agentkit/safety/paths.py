@@ -66,7 +66,7 @@ class PathJail:
             raise ToolError(f"There is no file {_shown(name)} in the folder.", code="not_found", hint="List the files.")
         return real
 
-    def read_text(self, name: str, limit: int = 100_000) -> str:
+    def read(self, name: str, limit: int = 100_000) -> str:
         """The text of a file, at most ``limit`` characters. Raises `ToolError`: as `resolve`, or ``not_text``."""
         real = self.resolve(name, must_exist=True)
         if not os.path.isfile(real):  # noqa: PTH113 (the method raises for a name that is too long)
@@ -81,7 +81,7 @@ class PathJail:
                 return raw[: error.start].decode("utf-8")[:limit]
             raise ToolError(f"{_shown(name)} is not text.", code="not_text", hint="Choose a text file.") from None
 
-    def write_text(self, name: str, text: str) -> Path:
+    def write(self, name: str, text: str) -> Path:
         """Write a text file, whole or not at all; missing folders are made. Raises `ToolError` as `resolve` does."""
         real = self.resolve(name)
         if real == self.root or os.path.isdir(real):  # noqa: PTH112 (the method raises for a name that is too long)

@@ -745,8 +745,7 @@ safety_checklist(Agent(get_model(), [*tools, read_file]))
 
 # %%
 jail = PathJail(root)
-inside = jail.read_text
-safe_read = replace(read_file, function=lambda path: inside(path))
+safe_read = replace(read_file, function=lambda path: jail.read(path))
 policy = Policy([
     Allow("newest_note"), Allow("read_file", path="notes/*"),
     Allow("send_mail", to="anna@office.example", text=lambda text: len(text) < 500), Ask("send_mail"),
