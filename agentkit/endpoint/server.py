@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import socket
 import threading
 import time
@@ -82,18 +80,19 @@ class Endpoint:
         if self._thread is not None:
             return self
         _need_packages()
-        from agentkit.endpoint.serving import make_server
+        from agentkit._serving import end, make_server, serve
+        from agentkit.endpoint.app import App
 
         sock = self._listen()
         started = threading.Event()
         self._loop = asyncio.new_event_loop()
-        self._server = make_server(self._made_desk(), self.model, self._token, self._max_bytes, started.set)
+        self._server = make_server(App(self._made_desk(), self.model, self._token, self._max_bytes), started.set)
         self._thread = threading.Thread(
-            target=_serve, args=(self._loop, self._server, sock), daemon=True, name="agentkit-endpoint"
+            target=serve, args=(self._loop, self._server, sock), daemon=True, name="agentkit-endpoint"
         )
         self._thread.start()
         # A cell that is run again forgets the endpoint that it started before; that one then ends by itself.
-        self._forgotten = weakref.finalize(self, _end, self._loop, self._server)
+        self._forgotten = weakref.finalize(self, end, self._loop, self._server)
         self._forgotten.atexit = False
         if not started.wait(START_SECONDS):
             self.stop()
@@ -108,7 +107,9 @@ class Endpoint:
         thread, loop, self._thread, self._address = self._thread, self._loop, None, None
         if thread is None or loop is None:
             return
-        _end(loop, self._server)
+        from agentkit._serving import end
+
+        end(loop, self._server)
         thread.join(STOP_SECONDS)
 
     def __enter__(self) -> Endpoint:
@@ -120,16 +121,11 @@ class Endpoint:
         self.stop()
 
     def _listen(self) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # The protocol is named, because asyncio turns off Nagle's algorithm only then; with it each answer takes 40 ms more.
-        sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        from agentkit._serving import listening
+
         try:
-            if os.name == "posix":  # a port can be taken again at once; on Windows this would let two servers share one
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind((self.host, self.port))
-            sock.listen(128)
+            sock = listening(self.host, self.port)
         except (OSError, OverflowError, TypeError) as error:
-            sock.close()
             raise DefinitionError(
                 f"The endpoint cannot listen on {self.host}, port {self.port}: {error}. Is the port in use? "
                 "Another port, or 0 for a free one, may help."
@@ -201,16 +197,6 @@ class Endpoint:
     def __repr__(self) -> str:
         place = self.url if self.running else "not running"
         return f"Endpoint({self.model!r}, {place})"
-
-
-def _serve(loop: asyncio.AbstractEventLoop, server: Any, sock: socket.socket) -> None:
-    with sock, asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(server.serve(sockets=[sock]))
-
-
-def _end(loop: asyncio.AbstractEventLoop, server: Any) -> None:
-    with contextlib.suppress(RuntimeError):  # the loop has ended already
-        loop.call_soon_threadsafe(server.stop)
 
 
 def _need_packages() -> None:

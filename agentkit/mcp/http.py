@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import os
 import socket
 import threading
 import weakref
@@ -17,7 +16,7 @@ from agentkit.mcp.bearer import Bearer
 from agentkit.mcp.server import Server
 
 if TYPE_CHECKING:
-    from agentkit.mcp._http_serving import WebServer
+    from agentkit._serving import WebServer
 
 __all__ = ["Bearer", "HttpServer", "HttpTransport"]
 
@@ -74,14 +73,15 @@ class HttpServer:
             raise DefinitionError(
                 f"HttpServer needs the package(s) {' and '.join(missing)}. Install agentkit-course[mcp]."
             )
+        from agentkit._serving import end, make_server, serve
         from agentkit.mcp._http_app import App
-        from agentkit.mcp._http_serving import WebServer, end, serve
 
         sock = self._listen()
         started = threading.Event()
         hosts = LOOPBACK if self.host in LOOPBACK else frozenset[str]()
         loop = self._loop = asyncio.new_event_loop()
-        web = self._web = WebServer(App(self.server, self.path, self._bearer, hosts, self._max_bytes), started.set)
+        app = App(self.server, self.path, self._bearer, hosts, self._max_bytes)
+        web = self._web = make_server(app, started.set, app.close)
         self._thread = threading.Thread(target=serve, args=(loop, web, sock), daemon=True, name="agentkit-mcp-http")
         self._thread.start()
         # A cell that is run again forgets the server that it started before; that one then ends by itself.
@@ -98,7 +98,7 @@ class HttpServer:
         self._thread = self._address = None
         if thread is None or loop is None or web is None:
             return
-        from agentkit.mcp._http_serving import end
+        from agentkit._serving import end
 
         end(loop, web)
         thread.join(STOP_SECONDS)
@@ -120,16 +120,11 @@ class HttpServer:
         self.stop()
 
     def _listen(self) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # The protocol is named, because asyncio turns off Nagle's algorithm only then; with it each answer takes 40 ms more.
-        sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        from agentkit._serving import listening
+
         try:
-            if os.name == "posix":  # a port can be taken again at once; on Windows this would let two servers share one
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind((self.host, self.port))
-            sock.listen(128)
+            sock = listening(self.host, self.port)
         except (OSError, OverflowError, TypeError) as error:
-            sock.close()
             told = f"The server cannot listen on {self.host}, port {self.port}: {error}. Another port, or 0, may help."
             raise DefinitionError(told) from None
         self._address = (self.host, sock.getsockname()[1])
