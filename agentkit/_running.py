@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agentkit import _tasks
 from agentkit._jsonsafe import MAX_ITEMS, json_safe
@@ -14,6 +14,12 @@ from agentkit._redact import mask_text
 from agentkit.errors import ToolError
 from agentkit.messages import ErrorDetail
 from agentkit.tools import Tool
+
+if TYPE_CHECKING:
+    from agentkit._door import Passage
+
+Late: TypeAlias = "Callable[[Passage, Any, BaseException | None], None]"
+"""Is told the answer of a tool that came after its deadline."""
 
 UNSURE = "It may still take effect: check first."
 DOOR_CODES = frozenset(
@@ -36,6 +42,31 @@ def in_doubt(error: BaseException) -> bool:
     if isinstance(error, ConnectionRefusedError) or "ConnectError" in names:
         return False
     return isinstance(error, ConnectionError) or any(name.endswith(_LOST) for name in names)
+
+
+def run(passage: Passage, late: Late) -> Any:
+    """The value of the tool. It runs in this thread, unless a deadline or an async tool asks for another one."""
+    seconds = passage.tool.timeout
+    if seconds is None and not passage.tool.is_async:
+        return finish(passage.tool.function(**passage.keywords))
+    work = partial(passage.tool.function, **passage.keywords)
+    if passage.tool.is_async:
+        return _tasks.run_async(partial(finish_async, work), seconds)
+    assert seconds is not None
+    return _tasks.within(seconds, lambda: finish(work()), partial(late, passage))
+
+
+async def arun(passage: Passage, late: Late) -> Any:
+    """The same for async code: an async tool runs in the caller's event loop, a blocking one in a thread."""
+    work = partial(passage.tool.function, **passage.keywords)
+    seconds = passage.tool.timeout
+    if not passage.tool.is_async:
+        if not passage.tool.blocking and seconds is None:
+            return finish(work())
+        return await _tasks.in_thread(lambda: run(passage, late), partial(late, passage))
+    if seconds is None:
+        return await finish_async(work)
+    return await _tasks.deadline(finish_async(work), seconds)
 
 
 def finish(value: Any) -> Any:

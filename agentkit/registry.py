@@ -8,34 +8,30 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
-import hashlib
-import inspect
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from agentkit import _tasks
 from agentkit._approvals import Grant
 from agentkit._door import CHECKS, READS, STAGES, Passage, Refusal, Station, admit, shown_name
-from agentkit._jsonsafe import canonical, fit, json_safe
+from agentkit._jsonsafe import fit, json_safe
 from agentkit._ledger import AttemptStore, Ledger
 from agentkit._permits import Permits, PolicyProtocol
 from agentkit._records import AuditProtocol, Records
 from agentkit._redact import mask, mask_text
-from agentkit._running import finish, finish_async, in_doubt, tool_failure
-from agentkit._wire import tool_form, wire_name
-from agentkit.errors import DefinitionError, did_you_mean
+from agentkit._running import arun, in_doubt, run, tool_failure
+from agentkit._table import ToolTable
+from agentkit._together import Approved, acall_all, call_all
+from agentkit.errors import DefinitionError
 from agentkit.messages import Approval, ErrorDetail, ToolCall, ToolResult, ToolSpec
-from agentkit.tools import Permission, Tool, tool
+from agentkit.tools import Permission, Tool
 
 PERMISSIONS: tuple[Permission, ...] = ("read", "write", "dangerous")
-Approved: TypeAlias = Collection[str] | Mapping[str, Approval | bool]
-"""Which calls of a step a person has approved: their ids, or an `Approval` for each id."""
 
 
-class Registry:
+class Registry(ToolTable):
     """Tools by name, and the only way to run them.
 
     Args:
@@ -65,8 +61,7 @@ class Registry:
     ) -> None:
         if isinstance(permissions, str):
             raise DefinitionError(f'permissions is a list of kinds, for example permissions=["{permissions}"].')
-        self._tools: dict[str, Tool] = {}
-        self._wire_names: dict[str, str] = {}
+        super().__init__()
         self.permits = Permits(frozenset(permissions), policy, clock, approval_seconds, secret)
         self.records = Records(Ledger() if ledger is None else ledger, audit, clock)
         self.late: deque[ToolResult] = deque(maxlen=100)  # answers that came after their deadline, for whoever looks
@@ -77,7 +72,7 @@ class Registry:
             self.add(item)
         self.permits.check(self)
 
-    # --- what is in it -----------------------------------------------------------------------------------------------
+    # --- what is in it (the rest is `ToolTable`'s) ---------------------------------------------------------------------
 
     def add(self, item: Tool | Callable[..., Any]) -> Tool:
         """Register a tool, or make one of a function. The same function again (a cell run twice) replaces itself.
@@ -85,14 +80,7 @@ class Registry:
         Raises:
             DefinitionError: another function is already registered under this name, or no tool can be made of it.
         """
-        made: Tool = item if hasattr(item, "validate") else tool(item)  # type: ignore[assignment]
-        other = self._tools.get(made.name) or self._tools.get(self._wire_names.get(wire_name(made.name), ""))
-        if other is not None and _origin(other) != _origin(made):
-            raise DefinitionError(
-                f"A different tool named {other.name!r} is already registered. Give one of them another name: tool(name=…)."
-            )
-        self._tools[made.name] = made
-        self._wire_names[wire_name(made.name)] = made.name
+        made = super().add(item)
         self._asking = self._asking or made.approval
         self._guarded = self._guarded or made.approval or made.permission != "read" or made.rule is not None
         return made
@@ -107,61 +95,9 @@ class Registry:
 
         return add_mcp(self, server, **options)
 
-    def get(self, name: str) -> Tool:
-        """The tool of this name. Raises `DefinitionError` when there is none; `call` reports that as a result instead."""
-        found = self.find(name)
-        if found is None:
-            raise DefinitionError(f"There is no tool {name!r}. {did_you_mean(name, self._tools)}{self.listed()}")
-        return found
-
-    def find(self, name: object) -> Tool | None:
-        """The tool of this name, also as it is written on the wire; None when there is none."""
-        if not isinstance(name, str):
-            return None
-        return self._tools.get(name) or self._tools.get(self._wire_names.get(name, ""))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._tools)
-
-    def listed(self) -> str:
-        """The names in a sentence, for whoever asked for a tool that is not there."""
-        return f"The tools are: {', '.join(self._tools)}." if self._tools else "No tools are registered."
-
-    def __iter__(self) -> Iterator[Tool]:
-        return iter(self._tools.values())
-
-    def __len__(self) -> int:
-        return len(self._tools)
-
-    def __contains__(self, name: object) -> bool:
-        return self.find(name) is not None
-
-    def __repr__(self) -> str:
-        return f"Registry({', '.join(self._tools)})"
-
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools as the model sees them. What the policy allows under no circumstances is not shown."""
         return tuple(item.spec for item in self if self.permits.offers(item))
-
-    def openai(self, form: Literal["chat", "responses"] = "chat") -> list[dict[str, Any]]:
-        """The tools in the form of OpenAI's Chat Completions or Responses API."""
-        if form not in ("chat", "responses"):
-            raise DefinitionError(f'The form is "chat" or "responses", not {form!r}.')
-        return [tool_form(item, form) for item in self]
-
-    def anthropic(self) -> list[dict[str, Any]]:
-        """The tools in the form of Anthropic's Messages API."""
-        return [tool_form(item, "anthropic") for item in self]
-
-    def mcp(self) -> list[dict[str, Any]]:
-        """The tools in the form of an answer to MCP's ``tools/list``."""
-        return [tool_form(item, "mcp") for item in self]
-
-    def fingerprint(self) -> str:
-        """A short text that changes when a name, a description, a schema or a permission does (SHA-256, 16 digits)."""
-        parts = sorted(item.fingerprint for item in self)
-        return hashlib.sha256(canonical(parts).encode("utf-8")).hexdigest()[:16]
 
     # --- what may run ------------------------------------------------------------------------------------------------
 
@@ -245,7 +181,7 @@ class Registry:
         if stored is not None:
             return stored
         try:
-            return self._result(passage, self._run(passage))
+            return self._result(passage, run(passage, self._late))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # whatever a tool raises, also an exit, is an observation
@@ -268,7 +204,7 @@ class Registry:
         if stored is not None:
             return stored
         try:
-            return self._result(passage, await self._arun(passage))
+            return self._result(passage, await arun(passage, self._late))
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -289,24 +225,7 @@ class Registry:
         ``approved`` holds the ids that a person approved, or an `Approval` for each. ``done`` is filled as results arrive, so
         that after an interruption the finished ones are known. The results come back in order.
         """
-        done = {} if done is None else done
-        if len(calls) == 1:
-            done[calls[0].id] = only = self.call(calls[0], run_id=run_id, approved=_yes(approved, calls[0].id))
-            return [only]
-        results: list[ToolResult] = []
-        for group in self._groups(calls):
-            work = [
-                functools.partial(self.call, call, run_id=run_id, approved=_yes(approved, call.id)) for call in group
-            ]
-            if len(work) == 1:
-                results.append(work[0]())
-                done[group[0].id] = results[-1]
-                continue
-            finished: dict[int, ToolResult] = {}
-            for index, result in _tasks.together(work):
-                finished[index] = done[group[index].id] = result
-            results.extend(finished[index] for index in range(len(group)))
-        return results
+        return call_all(self, calls, run_id, approved, {} if done is None else done)
 
     async def acall_all(
         self,
@@ -317,45 +236,9 @@ class Registry:
         done: dict[str, ToolResult] | None = None,
     ) -> list[ToolResult]:
         """The same for async code."""
-        import asyncio  # only where it is used: half of what importing this package would cost
-
-        done = {} if done is None else done
-        results: list[ToolResult] = []
-
-        places = asyncio.Semaphore(_tasks.MAX_THREADS)
-
-        async def one(call: ToolCall) -> ToolResult:
-            async with places:
-                result = done[call.id] = await self.acall(call, run_id=run_id, approved=_yes(approved, call.id))
-                return result
-
-        for group in self._groups(calls):
-            results.extend(await asyncio.gather(*map(one, group)))
-        return results
+        return await acall_all(self, calls, run_id, approved, {} if done is None else done)
 
     # --- running and answering -----------------------------------------------------------------------------------------
-
-    def _run(self, passage: Passage) -> Any:
-        """Run in this thread, unless a deadline or an async tool asks for another one."""
-        seconds = passage.tool.timeout
-        if seconds is None and not passage.tool.is_async:
-            return finish(passage.tool.function(**passage.keywords))
-        work = functools.partial(passage.tool.function, **passage.keywords)
-        if passage.tool.is_async:
-            return _tasks.run_async(functools.partial(finish_async, work), seconds)
-        assert seconds is not None
-        return _tasks.within(seconds, lambda: finish(work()), functools.partial(self._late, passage))
-
-    async def _arun(self, passage: Passage) -> Any:
-        work = functools.partial(passage.tool.function, **passage.keywords)
-        seconds = passage.tool.timeout
-        if not passage.tool.is_async:
-            if not passage.tool.blocking and seconds is None:
-                return finish(work())
-            return await _tasks.in_thread(lambda: self._run(passage), functools.partial(self._late, passage))
-        if seconds is None:
-            return await finish_async(work)
-        return await _tasks.deadline(finish_async(work), seconds)
 
     def _result(self, passage: Passage, value: Any, late: bool = False) -> ToolResult:
         limit = self._result_limit
@@ -386,28 +269,3 @@ class Registry:
         call = passage.call
         self.records.written("refused", passage, code=detail.code)
         return ToolResult(call.id if isinstance(call.id, str) else "", shown_name(call), error=detail)
-
-    def _groups(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
-        """Neighbouring reads together, every other call alone."""
-        groups: list[list[ToolCall]] = []
-        reading = False
-        for call in calls:
-            found = self.find(call.name)
-            read = found is None or found.permission == "read"
-            if read and reading:
-                groups[-1].append(call)
-            else:
-                groups.append([call])
-            reading = read
-        return groups
-
-
-def _yes(approved: Approved, call_id: str) -> bool | Approval:
-    return approved.get(call_id, False) if isinstance(approved, Mapping) else call_id in approved
-
-
-def _origin(item: Tool) -> tuple[str, str]:
-    function = inspect.unwrap(getattr(item, "function", item))
-    return getattr(function, "__module__", "") or "", getattr(function, "__qualname__", "") or type(
-        function
-    ).__qualname__

@@ -19,14 +19,14 @@ FRONT = ("__init__", "__main__", "cli")  # the public names and the command line
 FOLDERS = frozenset(p.name for p in PACKAGE.iterdir() if p.is_dir() and (p / "__init__.py").exists())
 # A model of one's own is made of the core, but exercises need a brain to try things with and a world to try them in.
 ALLOWED = {
-    "checks": {"endpoint", "models", "safety", "worlds"},
+    "checks": {"endpoint", "mcp", "models", "safety", "worlds"},
     "mcp": {"safety", "worlds"},
     "safety": {"worlds"},
     "worlds": {"safety"},
 }
 LIGHT = frozenset(
     "errors messages tools registry memory loop _approvals _arguments _docstring _door _drivers _jsonsafe _ledger _log _permits"
-    " _records _redact _replies _running _schema _starting _strict _tasks _value _wire".split()
+    " _records _redact _replies _running _schema _starting _strict _table _tasks _together _value _wire".split()
 )
 PUBLIC = set(
     "Agent AgentkitError Approval AskUser CallTools ContextFullError Decision DefinitionError ErrorDetail FinalAnswer HumanModel "

@@ -11,8 +11,9 @@ from agentkit._door import shown_name
 from agentkit._jsonsafe import dumps, json_safe
 from agentkit._stations import ASKED, Journey, frame_html, journey_html, journey_text, travel
 from agentkit._text import Shown, escape, one_line
+from agentkit._together import Approved
 from agentkit.messages import ToolCall
-from agentkit.registry import Approved, Registry
+from agentkit.registry import Registry
 from agentkit.widgets._base import Panel, button, frames, html, row, wide
 
 NAMES = ("written", *ASKED)
