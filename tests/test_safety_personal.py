@@ -95,27 +95,38 @@ def test_luhn() -> None:
 
 
 def test_long_text_without_data_takes_no_long_time() -> None:
-    for text in ("a" * 50_000 + "@", "1 " * 20_000, "0" * 50_000, "+1" * 20_000, "4111 " * 5_000, "a@b." * 10_000):
+    for text in (
+        "a" * 50_000 + "@",
+        "1 " * 20_000,
+        "0" * 50_000,
+        "+1" * 20_000,
+        "4111 " * 5_000,
+        "4 " * 20_000,
+        "a@b." * 10_000,
+    ):
         mask_personal(text)
 
 
-def planted(where: Any) -> Any:
-    return st.recursive(
-        st.sampled_from(["x", 1, None, True, 2.5]) | st.just(where),
-        lambda inner: (
-            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "note"]), inner, max_size=3)
-        ),
-        max_leaves=10,
-    ).map(lambda value: {"v": value, "planted": [where]})
+HERE = object()  # where the planted text goes: one strategy for all texts, since making one takes longer than using it
+PLACES = st.recursive(
+    st.sampled_from(["x", 1, None, True, 2.5, HERE]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "note"]), inner, max_size=3),
+    max_leaves=10,
+).map(lambda value: {"v": value, "planted": [HERE]})
 
 
-@given(
-    st.sampled_from([text for _, text in PLANTED] + KEYS).flatmap(lambda text: st.tuples(st.just(text), planted(text)))
-)
+def planted(value: Any, text: str) -> Any:
+    if isinstance(value, dict):
+        return {key: planted(item, text) for key, item in value.items()}
+    if isinstance(value, list):
+        return [planted(item, text) for item in value]
+    return text if value is HERE else value
+
+
+@given(PLACES, st.sampled_from([text for _, text in PLANTED] + KEYS))
 @profile(300)
-def test_OP04_nothing_planted_gets_through_nested_data(made: tuple[str, Any]) -> None:
-    text, value = made
-    assert text not in json.dumps(mask_personal(mask(value)), ensure_ascii=False)
+def test_OP04_nothing_planted_gets_through_nested_data(places: Any, text: str) -> None:
+    assert text not in json.dumps(mask_personal(mask(planted(places, text))), ensure_ascii=False)
 
 
 def test_OP04_a_short_key_in_a_field_with_a_secret_name() -> None:

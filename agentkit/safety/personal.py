@@ -20,6 +20,7 @@ _SHAPES = (
 )
 # A Korean particle follows a number without a space, so only Latin letters and digits make it part of a longer word.
 _PHONE = re.compile(rf"(?<![A-Za-z0-9_.+-])(?:{'|'.join(_SHAPES)})(?![A-Za-z0-9_-])")
+_LONGEST_CARD = 19  # digits
 _FIRST_OF_CARD = "23456"  # the first digit says the branch of the issuer (ISO/IEC 7812); a time in milliseconds has a 1
 
 
@@ -49,15 +50,21 @@ def _without_cards(text: str) -> str:
     """A row of digit groups in which every card number is masked, also with other numbers before or after it."""
     groups = list(re.finditer(r"\d+", text))
     for first, start in enumerate(groups):
-        for last in reversed(groups[first:]):
-            found = text[start.start() : last.end()]
-            if _is_card("".join(sign for sign in found if sign.isdecimal())):
-                return f"{text[: start.start()]}[card]{_DIGITS.sub(lambda m: _without_cards(m[0]), text[last.end() :])}"
+        if not _begins_card(start[0]):
+            continue
+        for last in reversed(range(first, min(first + _LONGEST_CARD, len(groups)))):
+            if _is_card("".join(group[0] for group in groups[first : last + 1])):
+                rest = text[groups[last].end() :]
+                return f"{text[: start.start()]}[card]{_DIGITS.sub(lambda m: _without_cards(m[0]), rest)}"
     return text
 
 
+def _begins_card(digits: str) -> bool:
+    return str(int(digits[0])) in _FIRST_OF_CARD  # through a number, since other scripts have digits of their own
+
+
 def _is_card(digits: str) -> bool:
-    return 13 <= len(digits) <= 19 and str(int(digits[0])) in _FIRST_OF_CARD and passes_luhn(digits)
+    return 13 <= len(digits) <= _LONGEST_CARD and _begins_card(digits) and passes_luhn(digits)
 
 
 def passes_luhn(number: str) -> bool:
