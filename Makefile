@@ -70,10 +70,10 @@ clean:
 
 # The marker files say when the environment was made. They are renewed only when what they depend on has changed.
 $(VENV)/.ready-lab: $(SOURCES)
-	@$(INSTALL) notebooks,providers
+	@$(INSTALL) notebooks,providers,mcp
 	@touch $@
 
 $(VENV)/.ready-dev: $(SOURCES)
-	@$(INSTALL) notebooks,providers,sandbox,mcp,dev$(if $(EXTRAS),$(comma)$(EXTRAS))
+	@$(INSTALL) notebooks,providers,mcp,sandbox,dev$(if $(EXTRAS),$(comma)$(EXTRAS))
 	@sh tools/install_local.sh "$(VENV)"
 	@touch $(VENV)/.ready-lab $@
