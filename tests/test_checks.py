@@ -46,9 +46,9 @@ def longest(texts: list[str]) -> str:
     return max(texts, key=len, default="")
 
 
-def _defined(source: str, name: str) -> Any:
+def _defined(source: str, name: str, **known: Any) -> Any:
     """What a notebook cell with this source defines under a name."""
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {**known}
     exec(compile(source, "<cell>", "exec"), namespace)
     return namespace[name]
 
@@ -146,6 +146,17 @@ def test_code_that_waits_is_given_up_and_its_thread_does_not_stay() -> None:
     for thread in set(threading.enumerate()) - before:
         thread.join(5)
         assert not thread.is_alive()
+
+
+def test_code_that_waits_for_ever_spoils_no_later_check() -> None:
+    never = threading.Event()
+    try:
+        assert (
+            run_guarded(_defined("def waits(): NEVER.wait()", "waits", NEVER=never), seconds=0.1).too_long == "seconds"
+        )
+        assert run_guarded(_defined("def quick(): return 5", "quick"), seconds=5).value == 5
+    finally:
+        never.set()
 
 
 def test_a_keyboard_interrupt_passes() -> None:

@@ -14,7 +14,7 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -76,22 +76,23 @@ def run_guarded(function: Callable[[], Any], *, steps: int = STEPS, seconds: flo
     with redirect_stdout(output):
         worker = threading.Thread(target=work, name="agentkit-check", daemon=True)
         worker.start()
-        _wait(worker, finished, seconds)
-    ended = box[0] if box else Ended(too_long="seconds")
+        in_time = _in_time(worker, finished, seconds)
+    ended = box[0] if in_time and box else Ended(too_long="seconds")
     if isinstance(ended.error, KeyboardInterrupt):
         raise ended.error
     printed = output.getvalue()
     return Ended(ended.value, ended.error, ended.too_long, printed[:_PRINTED_CHARS])
 
 
-def _wait(worker: threading.Thread, finished: threading.Event, seconds: float) -> None:
-    """Wait in short slices, because on Windows a long wait cannot be interrupted."""
+def _in_time(worker: threading.Thread, finished: threading.Event, seconds: float) -> bool:
+    """Wait in short slices, because on Windows a long wait cannot be interrupted; at the end of the time, stop the thread."""
     deadline = time.monotonic() + seconds
     try:
         while not finished.wait(_SLICE):
             if time.monotonic() > deadline:
                 _stop(worker)
-                return
+                return False
+        return True
     except BaseException:
         _stop(worker)
         raise
@@ -99,8 +100,37 @@ def _wait(worker: threading.Thread, finished: threading.Event, seconds: float) -
 
 def _stop(worker: threading.Thread) -> None:
     """Ask the interpreter to end the thread at its next line, so that a lost loop does not keep a core busy."""
-    if worker.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_Spent))
+    _end(worker)
+    if sys.version_info >= (3, 12):
+        return
+    # A thread that waits for ever never takes the request, and while one is open, Python 3.11 cannot trace a call: every later
+    # check would wait too long. The mark is taken back as soon as any thread takes a request of its own.
+    worker.join(_SLICE)
+    if worker.is_alive():
+        spinning = _spinning()
+        _end(spinning)
+        spinning.join(1.0)
+
+
+def _end(thread: threading.Thread) -> None:
+    if thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Spent))
+
+
+def _spinning() -> threading.Thread:
+    """A thread that does nothing until it is ended."""
+    ready = threading.Event()
+
+    def spin() -> None:
+        with suppress(_Spent):
+            ready.set()
+            while True:
+                pass
+
+    thread = threading.Thread(target=spin, name="agentkit-check", daemon=True)
+    thread.start()
+    ready.wait()
+    return thread
 
 
 def _step_counter(limit: int) -> Callable[[FrameType, str, Any], Any]:
