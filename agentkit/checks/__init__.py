@@ -9,6 +9,8 @@ from __future__ import annotations
 from agentkit.checks.contract_report import ContractReport
 from agentkit.checks.contracts import (
     loop_contract,
+    mcp_client_contract,
+    mcp_server_contract,
     memory_contract,
     react_parser_contract,
     registry_contract,
@@ -23,6 +25,7 @@ from agentkit.checks.selftest import faults, quiz_faults
 
 __all__ = [
     "CheckFailed", "ContractReport", "Exercise", "Option", "Progress", "Question", "Quiz", "QuizResult", "Verdict",
-    "Wrong", "check", "expect", "faults", "hint", "loop_contract", "memory_contract", "progress", "quiz", "quiz_faults",
+    "Wrong", "check", "expect", "faults", "hint", "loop_contract", "mcp_client_contract", "mcp_server_contract",
+    "memory_contract", "progress", "quiz", "quiz_faults",
     "react_parser_contract", "register", "registry_contract", "shown", "solution", "solution_source", "tool_contract",
 ]  # fmt: skip
