@@ -22,6 +22,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import mcp_stdio  # noqa: E402
 import providers  # noqa: E402
 import subjects  # noqa: E402
 
@@ -60,6 +61,7 @@ def main() -> None:
     rows.append(("modules after import agentkit", modules(), "", "170"))
     rows.append(("peak memory, 500 steps with 4 kB results", f"{peak_memory():.1f} MB", "", "36 MB"))
     rows += providers.rows()
+    rows += mcp_stdio.rows()
     print(f"{'what':44} {'agentkit':>12} {'ratio':>7} {'goal':>7}")
     for row in rows:
         print(f"{row[0]:44} {row[1]:>12} {row[2]:>7} {row[3]:>7}")

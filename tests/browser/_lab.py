@@ -47,7 +47,8 @@ class Lab:
     token: str
 
     def address(self, notebook: str) -> str:
-        return f"{self.url}/lab/tree/{notebook}?token={self.token}"
+        """A workspace of its own for each notebook: JupyterLab would open again what another page had open."""
+        return f"{self.url}/lab/workspaces/{notebook.partition('.')[0]}/tree/{notebook}?token={self.token}"
 
 
 def _write_settings(folder: Path, theme: str) -> None:
@@ -179,21 +180,31 @@ class Watched:
 
 
 @contextmanager
-def browser_page(browser: Path, width: int = 1200, height: int = 1400) -> Iterator[Watched]:
-    """A page of a fresh Chromium that knows nothing and remembers nothing."""
+def started_browser(browser: Path) -> Iterator[Any]:
+    """Chromium, without a page."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=str(browser), args=FLAGS)
         try:
-            page = chromium.new_page(viewport={"width": width, "height": height})
-            watched = Watched(page)
-            page.on("pageerror", lambda error: watched.errors.append(str(error)))
-            page.on("request", lambda request: _note_abroad(watched, request.url))
-            page.on("websocket", lambda socket: _note_abroad(watched, socket.url))
-            yield watched
+            yield chromium
         finally:
             chromium.close()
+
+
+@contextmanager
+def new_page(chromium: Any, width: int = 1200, height: int = 1400) -> Iterator[Watched]:
+    """A page of a browser that knows nothing and remembers nothing."""
+    context = chromium.new_context(viewport={"width": width, "height": height})
+    try:
+        page = context.new_page()
+        watched = Watched(page)
+        page.on("pageerror", lambda error: watched.errors.append(str(error)))
+        page.on("request", lambda request: _note_abroad(watched, request.url))
+        page.on("websocket", lambda socket: _note_abroad(watched, socket.url))
+        yield watched
+    finally:
+        context.close()
 
 
 def _note_abroad(watched: Watched, url: str) -> None:

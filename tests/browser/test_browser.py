@@ -6,11 +6,14 @@ import json
 import re
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _lab import Watched, browser_page, jupyter_lab
+from _lab import Lab, Watched, jupyter_lab, new_page, started_browser
+from _needs import require
 
 pytestmark = pytest.mark.browser
 
@@ -74,21 +77,70 @@ wire_inspector(chat, other)""",
 )
 
 
-@pytest.fixture
-def opened(tmp_path: Path, require: Callable[[str], Path]) -> Iterator[Callable[[str, str], Watched]]:
-    """``opened(name, text)``: the notebook with this text, in a working copy, open in JupyterLab, every cell run."""
-    from contextlib import ExitStack
+SAFETY_AND_MCP = (
+    """\
+from agentkit import Agent, CallTools, FinalAnswer, Registry, ScriptedModel, ToolCall, tool
+from agentkit.mcp import Client, Recorder, Server
+from agentkit.mcp.sequence import sequence
+from agentkit.safety import AuditLog
+from agentkit.widgets import approval_card, audit_view, sequence_diagram, stations
 
+@tool
+def lookup(order_id: str) -> str:
+    "Look up an order."
+    return "<b>delivered</b> 배송<script>document.title = 'broken'</script>"
+
+@tool(permission="write", approval=True)
+def refund(order_id: str, amount: int) -> str:
+    "Pay money back."
+    return f"paid {amount}"
+
+log = AuditLog("audit.jsonl")
+registry = Registry([lookup, refund], audit=log)
+recorder = Recorder()
+with Client(Server("shop", registry=registry), recorder=recorder) as client:
+    client.list_tools()
+    client.call_tool("lookup", {"order_id": "A100"})
+sequence_diagram(recorder)""",
+    "sequence(recorder)",
+    'stations(registry, ToolCall("refund", {"order_id": "A100", "amount": 3}, "call_1"))',
+    """\
+script = [CallTools("I pay.", (ToolCall("refund", {"order_id": "A100", "amount": 3}),)), FinalAnswer("", "Paid back.")]
+agent = Agent(ScriptedModel(script), registry)
+approval_card(agent, agent.run("Refund order A100."))""",
+    "audit_view(log)",
+)
+
+
+@dataclass(frozen=True)
+class Started:
+    """One JupyterLab and one Chromium for all tests: to start them takes longer than a test."""
+
+    folder: Path
+    lab: Lab
+    chromium: Any
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     browser = require("browser")
+    folder = tmp_path_factory.mktemp("my_notebooks")
+    with (
+        jupyter_lab(folder, tmp_path_factory.mktemp("home")) as lab,
+        started_browser(browser) as chromium,
+    ):
+        yield Started(folder, lab, chromium)
+
+
+@pytest.fixture
+def opened(started: Started) -> Iterator[Callable[..., Watched]]:
+    """``opened(name, text)``: the notebook with this text, in a working copy, open in JupyterLab, every cell run."""
     with ExitStack() as ends:
 
         def open_notebook(name: str, text: str, run: bool = True) -> Watched:
-            copy = tmp_path / "my_notebooks"
-            copy.mkdir()
-            (copy / name).write_text(text, encoding="utf-8")
-            lab = ends.enter_context(jupyter_lab(copy, tmp_path / "home"))
-            watched: Watched = ends.enter_context(browser_page(browser))
-            watched.open(lab, name)
+            (started.folder / name).write_text(text, encoding="utf-8")
+            watched: Watched = ends.enter_context(new_page(started.chromium))
+            watched.open(started.lab, name)
             if run:
                 watched.run_all()
             return watched
@@ -166,6 +218,96 @@ def test_every_panel_is_drawn_and_answers_in_jupyterlab(opened: Callable[[str, s
     approve_once(watched)
     watched.picture("widgets")
     assert watched.page.locator(".jp-CodeCell .jp-OutputArea-output .widget-vbox").count() >= 7
+    assert "broken" not in watched.page.title()
+    assert watched.failures() == []
+
+
+def read_a_sequence(watched: Watched) -> None:
+    """Step through the messages by button and by key, and read what each one holds."""
+    panel = first_panel(watched, "sequence")
+
+    def shows(*words: str) -> None:
+        for each in words:
+            panel.get_by_text(each).locator("visible=true").first.wait_for(timeout=60_000)
+
+    shows("Message 1 of 7: request from client to server", '"method": "initialize"')
+    panel.get_by_role("button", name="6", exact=True).click()
+    shows("Message 6 of 7: request from client to server", '"method": "tools/call"', '"order_id": "A100"')
+    panel.locator(".noUi-handle").press("ArrowRight")
+    shows("Message 7 of 7: response from server to client, answers message 6", "<b>delivered</b> 배송<script>")
+    assert panel.get_by_text('"method": "tools/call"').locator("visible=true").count() == 0, "only one is shown"
+    panel.locator(".noUi-handle").press("ArrowLeft")
+    shows("Message 6 of 7")
+
+
+def unfold_a_message(watched: Watched) -> None:
+    """In the table of all messages, the JSON of the last one is one click away."""
+    last = watched.page.locator(".jp-RenderedHTMLCommon table details").last
+    json_text = last.get_by_text("<b>delivered</b> 배송<script>")
+    assert not json_text.is_visible()
+    last.get_by_text("response (answers 6)").click()
+    json_text.wait_for(state="visible", timeout=60_000)
+
+
+def go_through_the_door(watched: Watched) -> None:
+    """Look at two stations of a call, then send it again with a person's yes."""
+    panel = first_panel(watched, "stations")
+
+    def shows(words: str) -> None:
+        panel.get_by_text(words).locator("visible=true").first.wait_for(timeout=60_000)
+
+    shows("needs_approval")
+    panel.get_by_role("button", name="parse", exact=True).locator("visible=true").click()
+    shows("The document after parse")
+    assert panel.get_by_text("needs_approval").locator("visible=true").count() == 0
+    panel.get_by_text("A person approves this call").click()
+    panel.get_by_role("button", name="Send through the door").click()
+    shows("paid 3")
+    choose = panel.locator("select").first
+    assert [text.replace("\xa0", " ") for text in choose.locator("option").all_inner_texts()] == [
+        "1. refund, call_1 → needs_approval (refused at approval)", "2. refund, call_1 → ok",
+    ]  # fmt: skip
+    choose.select_option(index=0)
+    shows("The document after approval")  # all pages are drawn again, each at its last station
+
+
+def approve_other_arguments(watched: Watched) -> None:
+    """Fill in the form of the approval card, and go on with what was typed."""
+    card = first_panel(watched, "approval")
+    choices = card.get_by_role("button", name="Approve with these arguments", exact=True)
+    form = card.locator("input[type=text]")
+    assert form.locator("visible=true").count() == 0
+    card.get_by_role("button", name="Go on").click()
+    card.get_by_text("Decide about every call first").wait_for(timeout=60_000)
+    choices.click()
+    amount = form.locator("visible=true").nth(1)
+    assert amount.input_value() == "3"
+    amount.fill("2")
+    amount.press("Tab")
+    card.get_by_role("button", name="Go on").click()
+    card.get_by_text("No call waits for approval.").wait_for(timeout=60_000)
+    card.get_by_text("paid 2").first.wait_for(timeout=60_000)
+
+
+def tamper_with_a_log(watched: Watched) -> None:
+    """Change a record of a copy, then cut its end off, and read what the check says each time."""
+    view = first_panel(watched, "audit")
+    view.get_by_text("The chain holds.").wait_for(timeout=60_000)
+    count = view.locator("select option").count()
+    view.locator("select").select_option(index=1)
+    view.get_by_role("button", name="Tamper with a copy").click()
+    view.get_by_text("Record 2 was changed after it was written.").wait_for(timeout=60_000)
+    view.get_by_role("button", name="cut the log off before it").click()
+    view.get_by_role("button", name="Tamper with a copy").click()
+    view.get_by_text(f"The log ends after record 1, but the anchor names record {count}.").wait_for(timeout=60_000)
+    view.get_by_text("The chain holds.").wait_for(timeout=60_000)
+
+
+def test_the_panels_of_safety_and_mcp_answer_in_jupyterlab(opened: Callable[..., Watched]) -> None:
+    watched = opened("safety_and_mcp.ipynb", notebook_of(SAFETY_AND_MCP))
+    for look in (read_a_sequence, unfold_a_message, go_through_the_door, approve_other_arguments, tamper_with_a_log):
+        look(watched)
+        watched.picture(look.__name__)
     assert "broken" not in watched.page.title()
     assert watched.failures() == []
 
