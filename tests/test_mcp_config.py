@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agentkit import DefinitionError, Registry, ToolCall
+from agentkit.mcp import McpError
 from agentkit.mcp.bridge import add_mcp, close_mcp, links
 from agentkit.mcp.config import ServerConfig, server_configs
 from agentkit.mcp.http import HttpTransport
@@ -135,3 +136,20 @@ def test_a_file_with_two_servers_fills_a_registry(tmp_path: Path) -> None:
     finally:
         close_mcp(registry)
     assert registry.call(ToolCall("read_file", {"path": "a.txt"}, "3")).error.code == "server_gone"  # type: ignore[union-attr]
+
+
+def test_a_program_gets_time_to_start_and_an_address_does_not() -> None:
+    """A program may have to be loaded first; the handshake waits for it, every other answer has the usual time."""
+    program, address = one({"command": "x"}).client(timeout=0.05), one({"url": "https://x.example/mcp"}).client()
+    waited: list[Any] = []
+
+    def asked(method: str, params: Any = None, *, timeout: float | None = None, **more: Any) -> Any:
+        waited.append(timeout)
+        raise McpError("not now")
+
+    for client in (program, address):
+        client.peer.request = asked  # type: ignore[method-assign]
+        with pytest.raises(McpError, match="not now"):
+            client.initialize()
+    assert waited == [60.0, None]
+    assert one({"command": "x"}).client(start_timeout=5.0)._start_timeout == 5.0

@@ -9,6 +9,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -93,17 +94,29 @@ def python_path() -> Iterator[None]:
             os.environ["PYTHONPATH"] = before
 
 
-@pytest.mark.parametrize(
-    "module", [["agentkit.mcp.jail_server"], ["agentkit.mcp.sdk_servers", "jail"]], ids=["hand", "sdk"]
-)
-def test_the_inspector_lists_and_calls_tools(module: list[str], programs: Suite, tmp_path: Path) -> None:
+# For each world: how to start its server, by hand and with the SDK; a call; and what its answer and the list must hold.
+HAND = {"jail": ["agentkit.mcp.jail_server"], "orders": ["agentkit.mcp.orders_server"]}
+SDK = {world: ["agentkit.mcp.sdk_servers", world] for world in HAND}
+CALLS = {"jail": ("read_file", "path=a.txt"), "orders": ("lookup_order", "order_id=A100")}
+TOOLS = {"jail": {"read_file", "list_files"}, "orders": {"lookup_order", "refund_policy"}}
+TEXTS = {"jail": "hello", "orders": '"A100"'}
+
+
+@pytest.mark.parametrize("world", ["jail", "orders"])
+@pytest.mark.parametrize("modules", [HAND, SDK], ids=["hand", "sdk"])
+def test_the_inspector_lists_and_calls_tools(
+    modules: dict[str, list[str]], world: str, programs: Suite, tmp_path: Path
+) -> None:
     (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
-    server = [sys.executable, "-m", *module, str(tmp_path)]
-    with python_path():
-        listed = programs.run(INSPECTOR, "--cli", *server, "--method", "tools/list", "--strict")
-        call = ["--method", "tools/call", "--tool-name", "read_file", "--tool-arg", "path=a.txt"]
+    server = [sys.executable, "-m", *modules[world], *([str(tmp_path)] if world == "jail" else [])]
+    name, argument = CALLS[world]
+    call = ["--method", "tools/call", "--tool-name", name, "--tool-arg", argument]
+    with python_path(), ThreadPoolExecutor() as both:  # each start of Node takes a second or two
+        listing = both.submit(programs.run, INSPECTOR, "--cli", *server, "--method", "tools/list", "--strict")
         called = programs.run(INSPECTOR, "--cli", *server, *call)
+        listed = listing.result()
     assert listed.returncode == 0, listed.stdout[-2_000:] + listed.stderr[-2_000:]
-    assert {"read_file", "list_files"} <= {tool["name"] for tool in json.loads(listed.stdout)["tools"]}
+    assert TOOLS[world] <= {tool["name"] for tool in json.loads(listed.stdout)["tools"]}
     assert called.returncode == 0, called.stdout[-2_000:] + called.stderr[-2_000:]
-    assert json.loads(called.stdout)["content"][0]["text"] == "hello"
+    answer = json.loads(called.stdout)
+    assert TEXTS[world] in answer["content"][0]["text"] and not answer.get("isError")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from agentkit import DefinitionError, Registry, ToolCall
 from agentkit.mcp import Client, McpError, Recorded, Recorder, StdioTransport
 from agentkit.mcp.bridge import add_mcp, owner_of
 from agentkit.mcp.host import Host, integrations
+from agentkit.mcp.integrations import Integrations
 from agentkit.mcp.jail_server import jail_server
 from agentkit.mcp.jsonrpc import ErrorResponse, Notification, Problem, Request, Response, encode, parse
 from agentkit.mcp.orders_server import orders_server
@@ -43,7 +45,7 @@ class TestHost:
         with host:  # a cell that is run twice
             host.connect()
             assert (
-                host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "3")).ok and len(host.registry) == 4 + SHOP
+                host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "3")).ok and len(host.registry) == 3 + SHOP
             )
 
     def test_permissions_are_given_for_each_server(self, folder: Path) -> None:
@@ -78,7 +80,14 @@ class TestHost:
             "Without a protocol: an adapter for each x, 3 in all.",
             "With MCP: 2 clients and 2 servers, 4 in all.",
         ]
-        assert "3 in all" in found._repr_html_()
+        page = found._repr_html_()
+        assert "3 in all" in page
+        before, after = page.split("<svg")[1:]  # every adapter, client and server is one line of a picture
+        assert (before.count("<line"), after.count("<line")) == (found.without, found.together)
+
+    def test_names_in_the_picture_do_nothing(self) -> None:
+        page = Integrations({HOSTILE: [HOSTILE]})._repr_html_()
+        assert "<script>" not in page and "\u202e" not in page
 
 
 class TestSequence:
@@ -100,6 +109,14 @@ class TestSequence:
                 "5  |<. result of tools/call (failed) ...|",
             ]
         )
+
+        # A page without widgets (the stored notebook on the web) shows the same picture above the table.
+        picture, _, table = found._repr_html_().partition("</pre>")
+        assert unescape(picture.partition(">")[2]) == repr(found) and table.startswith("<table")
+
+    def test_an_empty_recorder_is_no_missing_one(self) -> None:
+        mine = Recorder()
+        assert (mine or Recorder()) is mine and len(mine) == 0
 
     def test_an_answer_finds_its_request_by_the_id_and_its_type(self) -> None:
         found = sequence(

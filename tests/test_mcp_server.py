@@ -355,7 +355,10 @@ def test_the_jail_writes_only_where_that_is_allowed(tmp_path: Path) -> None:
         refused = client.call_tool("write_file", {"path": "a.md", "text": "x"})
         assert refused.is_error and refused.data is not None and refused.data["error"]["code"] == "not_permitted"
         assert list(tmp_path.iterdir()) == []
+        # It is not listed, since it can never run; the door answers all the same, for a list is no defence.
+        assert [item.name for item in client.list_tools()] == ["list_files", "read_file", "search_files"]
     with Client(jail_server(tmp_path, write=True)) as client:
+        assert "write_file" in {item.name for item in client.list_tools()}
         assert client.call_tool("write_file", {"path": "a/b.md", "text": "한글"}).data == {
             "path": "a/b.md",
             "characters": 2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -24,11 +25,14 @@ KEPT: Final = 1_000  # notifications
 class Client:
     """A connection to one server. Use it in a ``with`` block, which does the handshake, or call `connect` and `close`.
 
+    After `close`, or a failed `connect`, it can be connected again: the transport starts anew.
+
     Args:
         transport: how to reach the server; a `Server` itself is reached in memory.
         name, version: what the client calls itself.
         server_name: what the server is called in a recording.
         timeout: seconds to wait for each answer.
+        start_timeout: seconds to wait for the handshake, during which a server may still be starting; ``timeout`` by default.
         sampling: answers a server that asks for a text of a model; gets the request's parameters and returns a text.
         roots: folders (or addresses) that the server is told it may work in.
         elicitation: asks a person what the server wants to know; gets a message and a JSON Schema and returns the answers,
@@ -46,6 +50,7 @@ class Client:
         version: str = "1.0",
         server_name: str = "server",
         timeout: float = 10.0,
+        start_timeout: float | None = None,
         sampling: Sampling | None = None,
         roots: Roots | None = None,
         elicitation: Elicitation | None = None,
@@ -62,8 +67,10 @@ class Client:
         self.server_capabilities: Mapping[str, Any] = {}
         self.instructions = ""
         self._asked_revision = revision
+        self._start_timeout = start_timeout
         handlers, self.capabilities = answers(sampling, roots, elicitation)
-        self.peer = Peer(
+        self._new_peer = functools.partial(
+            Peer,
             _sender(self.transport),
             handlers,
             quick=("ping", "roots/list"),
@@ -73,15 +80,24 @@ class Client:
             timeout=timeout,
             recorder=recorder,
         )
+        self.peer = self._new_peer()
+        self._lost = False  # whether a request heard that the connection is gone
         # A cell that is run again forgets the client that it made before; that one's server then ends by itself.
         self._forgotten = weakref.finalize(self, self.transport.close)
 
     # --- life -----------------------------------------------------------------------------------------------------------
 
     def connect(self) -> Client:
-        """Open the connection and do the handshake. Raises `McpError`; nothing is left open then."""
-        if self.revision is not None:
+        """Open the connection and do the handshake. Raises `McpError`; nothing is left open then.
+
+        A client that is connected stays as it is, unless an answer has told that the connection is gone.
+        """
+        if self.revision is not None and not self._lost:
             return self
+        if self.revision is not None:
+            self.close()
+        # Each connection has its own peer: threads of the last one may still tell theirs that it has ended.
+        self.peer, self._lost = self._new_peer(), False
         try:
             self.transport.start(self.peer)
             self.initialize()
@@ -97,7 +113,7 @@ class Client:
             "capabilities": self.capabilities,
             "clientInfo": self.info,
         }
-        answer = self.peer.request("initialize", asked)
+        answer = self.peer.request("initialize", asked, timeout=self._start_timeout)
         revision, able, info = (answer.get(key) for key in ("protocolVersion", "capabilities", "serverInfo"))
         if revision not in SUPPORTED:
             raise McpError(
@@ -204,7 +220,13 @@ class Client:
         """Any request of the protocol. Raises `McpError`: refused, no answer in time, or not connected."""
         if self.revision is None:
             raise McpError("This client is not connected. Use it in a `with` block.", code=CONNECTION_CLOSED)
-        return self.peer.request(method, params, progress=progress, timeout=timeout)
+        peer = self.peer
+        try:
+            return peer.request(method, params, progress=progress, timeout=timeout)
+        except McpError as error:
+            if peer is self.peer and _is_gone(error):  # not when it is about a connection that was replaced meanwhile
+                self._lost = True
+            raise
 
     def _all_pages(self, method: str, key: str) -> Sequence[Any]:
         items: list[Any] = []
@@ -223,6 +245,11 @@ class Client:
     def __repr__(self) -> str:
         state = f"revision {self.revision}" if self.revision else "not connected"
         return f"Client({self.transport!r}, {state})"
+
+
+def _is_gone(error: McpError) -> bool:
+    """Whether the connection is gone: nobody is there, or the server has forgotten the session (HTTP status 404)."""
+    return error.code == CONNECTION_CLOSED or (isinstance(error.data, Mapping) and error.data.get("status") == 404)
 
 
 def _sender(transport: Transport) -> Send:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _STDIO: Final = ("command", "args", "env", "cwd")
 _HTTP: Final = ("url", "headers")
 _BOTH: Final = ("type", "disabled")
+START_SECONDS: Final = 60.0  # some commands load a program from the network before it starts
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -51,10 +52,16 @@ class ServerConfig:
         return StdioTransport(self.command, self.args, env=self.env, cwd=self.cwd)
 
     def client(self, **options: Any) -> Client:
-        """A client for this server, not connected yet; ``options`` are those of `Client`."""
+        """A client for this server, not connected yet; ``options`` are those of `Client`.
+
+        A program gets a minute to start.
+        """
         from agentkit.mcp.client import Client
 
-        return Client(self.transport(), **{"server_name": self.name, **options})
+        made: dict[str, Any] = {"server_name": self.name}
+        if self.command:
+            made["start_timeout"] = START_SECONDS
+        return Client(self.transport(), **{**made, **options})
 
     def __repr__(self) -> str:
         """Without values: arguments, variables, headers and addresses may hold keys."""

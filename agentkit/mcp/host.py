@@ -13,8 +13,9 @@ from agentkit.errors import DefinitionError
 from agentkit.mcp.bridge import add_mcp, links
 from agentkit.mcp.client import Client
 from agentkit.mcp.config import ServerConfig, server_configs
+from agentkit.mcp.integrations import Integrations
 from agentkit.mcp.recording import Recorder
-from agentkit.mcp.sequence import Integrations, Sequence, sequence
+from agentkit.mcp.sequence import Sequence, sequence
 from agentkit.mcp.server import Server
 from agentkit.mcp.transport import Transport
 from agentkit.registry import Registry

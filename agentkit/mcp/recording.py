@@ -52,5 +52,8 @@ class Recorder:
     def __len__(self) -> int:
         return len(self.messages)
 
+    def __bool__(self) -> bool:
+        return True  # an empty one is no missing one: `recorder or Recorder()` must keep it
+
     def __repr__(self) -> str:
         return f"Recorder({len(self.messages)} messages)"

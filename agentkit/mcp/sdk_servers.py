@@ -4,7 +4,8 @@
     python -m agentkit.mcp.sdk_servers orders
 
 The SDK makes the schema of each function and speaks the protocol. What a tool may do is still decided by our registry:
-each function that the SDK calls goes through its door.
+each function that the SDK calls goes through its door. When the door wants a person's approval, the SDK asks the client
+(elicitation): in the newest revision as an answer that wants input, in the older ones as a question of the server's own.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, Resolve
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.exceptions import ToolError as SdkToolError
 from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Field
 
-from agentkit.errors import ToolError
+from agentkit._jsonsafe import short
+from agentkit.errors import DefinitionError, ToolError
 from agentkit.mcp._jsonschema import load_jsonschema
 from agentkit.mcp.jail_server import jail_tools
 from agentkit.messages import ToolCall
@@ -41,7 +45,11 @@ def sdk_server(
     tokens: Mapping[str, Collection[str]] | None = None,
     scopes: Collection[str] = (),
 ) -> MCPServer[Any]:
-    """Any registry as a server of the SDK; what it allows under no circumstances is not offered.
+    """Any registry as a server of the SDK, without the tools that can never run: those of a kind that the registry does not
+    permit, or that its policy allows under no circumstances.
+
+    The SDK lists what it can call, and nothing else. So a call of such a tool is one of an unknown tool here, while a
+    server by hand (`Server.tools`), which does not list it either, sends the call to the registry's door and tells why not.
 
     Over HTTP, ``tokens`` (each with its scopes) say who may ask, and ``scopes`` what a token needs.
     """
@@ -71,21 +79,63 @@ def through_door(registry: Registry, tool: Tool) -> Callable[..., Any]:
     """A function with the signature of the tool's own, which calls it through the registry.
 
     The SDK passes on the words of its own ``ToolError`` only; of any other exception a client hears nothing but a name.
+
+    Raises:
+        DefinitionError: the tool has no parameters of its own, because it belongs to another server.
     """
     function: Callable[..., Any] = tool.function
+    # The hints are resolved here, where the names in them are known; what comes back is JSON of any shape.
+    signature = inspect.signature(function, eval_str=True)
+    if any(part.kind is part.VAR_KEYWORD for part in signature.parameters.values()):  # a tool of another server
+        raise DefinitionError(
+            f"The SDK makes a schema of a function's parameters, and {tool.name!r} has only a schema. "
+            "Serve it by hand, with agentkit.mcp.Server."
+        )
+    hidden = "_".join(["approval", *signature.parameters])  # longer than each parameter's name, so it is none of them
 
     @functools.wraps(function)
     def called(**arguments: Any) -> Any:
-        result = registry.call(ToolCall(tool.name, arguments, "sdk"))
+        said = arguments.pop(hidden)
+        call = ToolCall(tool.name, arguments, "sdk")
+        yes = isinstance(said, AcceptedElicitation) and isinstance(said.data, Yes) and said.data.approve
+        result = registry.call(call, approved=registry.approve(call, by="client") if yes else False)
         if result.error is not None:
             raise SdkToolError(f"{result.error.message} {result.error.hint}".strip())
         return result.data
 
-    # The hints are resolved here, where the names in them are known; what comes back is JSON of any shape.
-    signature = inspect.signature(function, eval_str=True)
-    called.__signature__ = signature.replace(return_annotation=_returned(signature))  # type: ignore[attr-defined]
-    called.__annotations__ = {key: part.annotation for key, part in signature.parameters.items()}
+    asking = Annotated[ElicitationResult[Yes], Resolve(_asking(registry, tool, signature))]
+    person = inspect.Parameter(hidden, inspect.Parameter.KEYWORD_ONLY, annotation=asking)
+    _sign(called, [*signature.parameters.values(), person], _returned(signature))
     return called
+
+
+class Yes(BaseModel):
+    """What a person is asked before a tool runs that needs approval."""
+
+    approve: bool = Field(description="Whether it may run.", strict=True)
+
+
+def _asking(registry: Registry, tool: Tool, signature: inspect.Signature) -> Callable[..., Any]:
+    """A function that the SDK calls before the tool, with the same arguments: the question for the person, or None."""
+    context = "_".join(["context", *signature.parameters])
+
+    def asked(**arguments: Any) -> Any:
+        able = getattr(arguments.pop(context).client_capabilities, "elicitation", None)
+        forms = able is not None and (able.form is not None or able.url is None)
+        # A client that cannot show a form gets the door's refusal, which says what is missing.
+        if not forms or not registry.needs_approval(ToolCall(tool.name, arguments, "sdk")):
+            return None
+        return Elicit(f"Approval is needed: run {tool.name} with {short(arguments, 400)}?", Yes)
+
+    told = inspect.Parameter(context, inspect.Parameter.KEYWORD_ONLY, annotation=Context)
+    _sign(asked, [*signature.parameters.values(), told], Any)
+    return asked
+
+
+def _sign(function: Any, parameters: Sequence[inspect.Parameter], returned: Any) -> None:
+    """Give a function the signature that the SDK is to see."""
+    function.__signature__ = inspect.Signature(parameters, return_annotation=returned)
+    function.__annotations__ = {part.name: part.annotation for part in parameters}
 
 
 def _returned(signature: inspect.Signature) -> Any:

@@ -1,6 +1,6 @@
-"""Recorded messages as a sequence diagram: who said what to whom, in order; and N × M against N + M.
+"""Recorded messages as a sequence diagram: who said what to whom, in order.
 
-Both show themselves as text and as a table. What a server wrote is shown with every invisible character written out.
+It shows itself as text and as a picture with a table. What a server wrote is shown with every invisible character written out.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from agentkit._redact import mask_text
-from agentkit._text import CELL, MARK, TABLE, cell, escape, one_line, pad, shown, width
+from agentkit._text import MARK, TABLE, cell, escape, one_line, pad, shown, width
 from agentkit._value import value
 from agentkit.mcp.jsonrpc import ErrorResponse, Notification, Problem, Request, Response
 from agentkit.mcp.recording import Recorded
@@ -79,7 +79,7 @@ class Sequence:
             return "<div>(no messages)</div>"
         head = "".join(cell(escape(name), tag="th") for name in ("", "from", "to", "message", "JSON"))
         body = "".join(f"<tr>{self._row(arrow)}</tr>" for arrow in self.arrows)
-        return f'<table style="{TABLE}"><tr>{head}</tr>{body}</table>'
+        return f'{picture_html(self.lines())}<table style="{TABLE}"><tr>{head}</tr>{body}</table>'
 
     def _row(self, arrow: Arrow) -> str:
         answers = "" if arrow.answers is None else f" (answers {arrow.answers})"
@@ -88,13 +88,23 @@ class Sequence:
         return "".join(cell(escape(text)) for text in named) + cell(folded)
 
 
+def picture_html(lines: list[str], marked: int | None = None) -> str:
+    """Lines of a diagram, its head first; the arrow at index ``marked`` in bold."""
+    drawn = [escape(line) for line in lines]
+    if marked is not None:
+        drawn[marked + 1] = f"<b>{drawn[marked + 1]}</b>"
+    picture = "\n".join(drawn)
+    return f'<pre style="font-family:monospace;margin:4px 0;line-height:1.3;overflow-x:auto">{picture}</pre>'
+
+
 def pretty_html(arrow: Arrow) -> str:
     """The message as JSON over several lines, or the line as it came."""
     try:
         text = json.dumps(json.loads(arrow.text), ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):
         text = arrow.text
-    return f'<pre style="margin:4px 0;white-space:pre-wrap;{MARK};padding-left:8px">{escape(shown(text, 8_000))}</pre>'
+    style = f"font-family:monospace;margin:4px 0;white-space:pre-wrap;{MARK};padding-left:8px"
+    return f'<pre style="{style}">{escape(shown(text, 8_000))}</pre>'
 
 
 def sequence(recorded: Iterable[Recorded]) -> Sequence:
@@ -140,49 +150,3 @@ def _words(arrow: Arrow) -> str:
     return (
         arrow.label if width(arrow.label) <= LONGEST else one_line(arrow.label, LONGEST // 2 - 1)[: LONGEST // 2] + "…"
     )
-
-
-# --- N × M against N + M ---------------------------------------------------------------------------------------------------
-
-
-class Integrations:
-    """Which agent uses which service, and how much has to be written with a common protocol and without one."""
-
-    def __init__(self, uses: Mapping[str, Iterable[str]]) -> None:
-        self.uses = {agent: tuple(services) for agent, services in uses.items()}
-        self.services = tuple(dict.fromkeys(service for services in self.uses.values() for service in services))
-
-    @property
-    def without(self) -> int:
-        """Adapters without a protocol: one for each agent and service that meet."""
-        return sum(map(len, self.uses.values()))
-
-    @property
-    def together(self) -> int:
-        """Parts with a protocol: one client in each agent, one server for each service."""
-        return len(self.uses) + len(self.services)
-
-    @property
-    def sentences(self) -> tuple[str, str]:
-        return (
-            f"Without a protocol: an adapter for each x, {self.without} in all.",
-            f"With MCP: {len(self.uses)} clients and {len(self.services)} servers, {self.together} in all.",
-        )
-
-    def _rows(self) -> list[list[str]]:
-        return [
-            [one_line(agent, 40), *("x" if service in services else "" for service in self.services)]
-            for agent, services in self.uses.items()
-        ]
-
-    def __repr__(self) -> str:
-        rows = [["", *(one_line(service, 40) for service in self.services)], *self._rows()]
-        sizes = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = ["  ".join(map(pad, row, sizes)).rstrip() for row in rows]
-        return "\n".join([*lines, *self.sentences])
-
-    def _repr_html_(self) -> str:
-        head = "".join(f'<th style="{CELL}">{escape(one_line(text, 40))}</th>' for text in ("", *self.services))
-        body = "".join(f"<tr>{''.join(cell(escape(text)) for text in row)}</tr>" for row in self._rows())
-        told = "".join(f"<div>{sentence}</div>" for sentence in self.sentences)
-        return f'<table style="{TABLE}"><tr>{head}</tr>{body}</table>{told}'

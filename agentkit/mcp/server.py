@@ -69,11 +69,18 @@ class Server:
         return [item for item in self._offers() if isinstance(item, Template)]
 
     def tools(self) -> list[dict[str, Any]]:
-        """The tools in MCP's form; what a policy allows under no circumstances is not shown."""
+        """The tools in MCP's form, without those that can never run here.
+
+        A tool of a kind that the registry does not permit, or that its policy allows under no circumstances, is not listed:
+        a model would only try it in vain. (So do other servers in a read-only mode, and `sdk_server`.) The list is no
+        defence. Who calls such a tool by its name gets the answer of the registry's door, a failed result that says why;
+        from `sdk_server` it is an unknown tool.
+        """
         if self.registry is None:
             return []
         offered = {spec.name for spec in self.registry.specs()}
-        return [form for form in self.registry.mcp() if form["name"] in offered]
+        permitted = {tool.name for tool in self.registry if tool.permission in self.registry.permits.permissions}
+        return [form for form in self.registry.mcp() if form["name"] in offered & permitted]
 
     def capabilities(self) -> dict[str, Any]:
         """What the server tells in the handshake that it can do."""

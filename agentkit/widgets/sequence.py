@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agentkit._text import Shown, escape
 from agentkit.mcp.recording import Recorded
-from agentkit.mcp.sequence import Sequence, pretty_html, sequence
+from agentkit.mcp.sequence import Sequence, picture_html, pretty_html, sequence
 from agentkit.widgets._base import Panel, frames, html, row
 
 AROUND = 6  # messages that a picture shows before and after the chosen one
@@ -31,13 +31,10 @@ def sequence_diagram(recorded: Sequence | Iterable[Recorded]) -> Panel:
 
 def _picture(found: Sequence, index: int) -> str:
     first = max(0, index - AROUND)
-    head, *lines = found.lines(first, index + AROUND + 1)
-    drawn = [escape(line) for line in lines]
-    drawn[index - first] = f"<b>{drawn[index - first]}</b>"
+    picture = picture_html(found.lines(first, index + AROUND + 1), marked=index - first)
     arrow = found.arrows[index]
     answers = "" if arrow.answers is None else f", answers message {arrow.answers}"
     told = escape(
         f"Message {arrow.number} of {len(found)}: {arrow.kind} from {arrow.sender} to {arrow.receiver}{answers}"
     )
-    picture = "\n".join([escape(head), *drawn])
-    return f'<pre style="margin:4px 0;line-height:1.3;overflow-x:auto">{picture}</pre><div>{told}</div>{pretty_html(arrow)}'
+    return f"{picture}<div>{told}</div>{pretty_html(arrow)}"
