@@ -33,7 +33,7 @@ from agentkit.messages import (
 )  # fmt: skip
 
 Verdict = bool | str | Mapping[str, Any]
-_Round = tuple[str, Any, Any, ErrorDetail | None]  # name and arguments of a call, data and error of its result
+_Round = tuple[Sequence[ToolCall], Sequence[ToolResult]]  # the calls of a round, and a result for each
 
 
 def new_id() -> str:
@@ -62,7 +62,7 @@ class Log:
         self.approved: dict[str, Approval] = {}
         self.given: Reply | None = None
         self.same = 0
-        self._round: list[_Round] = []
+        self._round: _Round = ((), ())
         self.nudged = False
         self._sent: tuple[int | Message, ...] | None = None
         self._positions: dict[int, int] = {}  # id(message) -> place, filled when a view is partial
@@ -205,14 +205,8 @@ class Log:
 
     def _repeats(self, results: Sequence[ToolResult]) -> bool:
         """Whether the pending calls and their results are those of the round before."""
-        before, self._round = (
-            self._round,
-            [
-                (call.name, call.arguments, result.data, result.error)
-                for call, result in zip(self.pending, results, strict=True)
-            ],
-        )
-        return before == self._round or _alike(before, self._round)
+        before, self._round = self._round, (self.pending, results)
+        return _same(before, self._round) or _alike(before, self._round)
 
     # --- judging from outside ----------------------------------------------------------------------------------------
 
@@ -296,19 +290,35 @@ class Log:
         return self.run("stopped", reason, error=error)
 
 
-def _alike(before: Sequence[_Round], now: Sequence[_Round]) -> bool:
+def _same(before: _Round, now: _Round) -> bool:
+    """Whether two rounds have the same names and arguments, data and errors; ids and notes may differ."""
+    if len(before[0]) != len(now[0]):
+        return False
+    for old, new in zip(before[0], now[0], strict=True):
+        if old.name != new.name or old.arguments != new.arguments:
+            return False
+    for was, found in zip(before[1], now[1], strict=True):
+        if was.data != found.data or was.error != found.error:
+            return False
+    return True
+
+
+def _alike(before: _Round, now: _Round) -> bool:
     """Whether two rounds differ only in how their arguments are written: as an object, or as text."""
-    if len(before) != len(now) or not any(isinstance(round_[1], str) for round_ in (*before, *now)):
+    if len(before[0]) != len(now[0]) or not any(isinstance(call.arguments, str) for call in (*before[0], *now[0])):
         return False
     try:
-        return [_canonical(round_) for round_ in before] == [_canonical(round_) for round_ in now]
+        return _same(_read(before), _read(now))
     except BadArguments:
         return False
 
 
-def _canonical(round_: _Round) -> tuple[Any, ...]:
-    name, arguments, data, error = round_
-    return name, canonical(parse_arguments(ToolCall(name, arguments))), data, error
+def _read(round_: _Round) -> _Round:
+    """The round with its arguments read."""
+    calls, results = round_
+    return [
+        ToolCall(call.name, {"": canonical(parse_arguments(ToolCall(call.name, call.arguments)))}) for call in calls
+    ], results
 
 
 def _ids(calls: Sequence[ToolCall]) -> set[str]:

@@ -74,4 +74,6 @@ def groups(registry: Registry, calls: Sequence[ToolCall]) -> list[list[ToolCall]
 
 
 def _yes(approved: Approved, call_id: str) -> bool | Approval:
+    if not approved:  # the usual case; to ask what kind of collection it is takes longer than the rest of this function
+        return False
     return approved.get(call_id, False) if isinstance(approved, Mapping) else call_id in approved
