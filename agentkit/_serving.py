@@ -15,17 +15,23 @@ TURNS = 4  # of the event loop
 class WebServer(Protocol):
     """What `make_server` gives: run it with a listening socket, and stop it in its own loop."""
 
+    started: bool  # whether it listens, or has listened
+
     async def serve(self, sockets: list[socket.socket] | None = None) -> None: ...
     def stop(self) -> None: ...
 
 
-def make_server(app: Any, started: Callable[[], None], closing: Callable[[], None] = lambda: None) -> WebServer:
+def make_server(
+    app: Any, started: Callable[[], None], closing: Callable[[], None] = lambda: None, *, lifespan: bool = False
+) -> WebServer:
     """uvicorn's server without its ten wake-ups a second, and with a stop that does not wait for open streams.
 
     Args:
         app: the ASGI application.
         started: called, in the server's thread, when requests are answered.
         closing: called when it stops: what the application has to end, such as its sessions.
+        lifespan: whether the application wants to be told (ASGI's lifespan) that it starts and stops. When it refuses to
+            start, `serve` returns and ``started`` is not called.
     """
     import uvicorn  # only where something is served
 
@@ -48,13 +54,12 @@ def make_server(app: Any, started: Callable[[], None], closing: Callable[[], Non
             self.should_exit = True
             stopping.set()
 
-    return Server(uvicorn.Config(app, **OPTIONS))
+    return Server(uvicorn.Config(app, lifespan="on" if lifespan else "off", **OPTIONS))
 
 
 OPTIONS: dict[str, Any] = {
     "http": "h11",  # the same on every machine
     "ws": "none",
-    "lifespan": "off",
     "interface": "asgi3",
     "log_config": None,
     "log_level": "critical",  # a dropped connection is meant, and no news
@@ -94,7 +99,8 @@ def listening(host: str, port: int) -> socket.socket:
 
 def serve(loop: asyncio.AbstractEventLoop, server: WebServer, sock: socket.socket) -> None:
     """Run a server in this thread until it is stopped."""
-    with sock, asyncio.Runner(loop_factory=lambda: loop) as runner:
+    # SystemExit is uvicorn's way to say that the application did not start.
+    with sock, asyncio.Runner(loop_factory=lambda: loop) as runner, contextlib.suppress(SystemExit):
         runner.run(server.serve(sockets=[sock]))
 
 

@@ -248,7 +248,9 @@ def test_a_server_whose_tools_take_nothing_needs_a_call_that_fails() -> None:
     def make() -> Server:
         return Server("s", registry=Registry([look]))
 
-    fails_only(mcp_server_contract(make), "failing tool", "Name a call that fails: failing=(name, arguments)")
+    fails_only(
+        mcp_server_contract(make), "failing tool", "Give one tool a required parameter: the contract calls it without"
+    )
     assert mcp_server_contract(make, failing=("look", {"where": "left"})).passed
     fails_only(mcp_server_contract(make, failing=("look", {})), "failing tool", "as if all were well")
 

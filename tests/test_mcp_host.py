@@ -78,7 +78,7 @@ class TestHost:
             "writer  x      x",
             "desk           x",
             "Without a protocol: an adapter for each x, 3 in all.",
-            "With MCP: 2 clients and 2 servers, 4 in all.",
+            "With MCP: 2 hosts and 2 servers, 4 in all.",
         ]
         page = found._repr_html_()
         assert "3 in all" in page

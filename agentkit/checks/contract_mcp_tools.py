@@ -55,8 +55,8 @@ def fail_well(line: Line, failing: Call | None) -> None:
     """A tool that fails is a result, since the model has to read why."""
     calls = [failing] if failing is not None else [(tool.name, {}) for tool in _usable(line) if tool.required]
     if not calls:
-        told = "No tool has required arguments, so it is not known how to make one fail."
-        raise CheckFailed(f"{told} Name a call that fails: failing=(name, arguments).")
+        told = "Give one tool a required parameter: the contract calls it without, to see the failure."
+        raise CheckFailed(f"{told} (`mcp_server_contract` also takes a call that fails: failing=(name, arguments).)")
     results = [_failure(line, name, arguments) for name, arguments in calls]
     told = "Calls that cannot be carried out came back as if all were well."
     expect(any(results), f"{told} When a tool fails, its result has `isError` true.")

@@ -7,6 +7,7 @@ DELETE  the end of the session
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -52,10 +53,21 @@ class Refused(Exception):
 
 
 class App:
-    """An ASGI application in front of one server."""
+    """An ASGI application in front of one server. ``hosts`` are the names of this machine; none means any name."""
 
-    def __init__(self, server: Server, path: str, bearer: Bearer | None, hosts: frozenset[str], max_bytes: int) -> None:
-        self.server, self.path, self.bearer, self.hosts, self.max_bytes = server, path, bearer, hosts, max_bytes
+    def __init__(
+        self,
+        server: Server,
+        path: str,
+        bearer: Bearer | None,
+        *,
+        hosts: frozenset[str],
+        origins: frozenset[str],
+        max_bytes: int,
+        heartbeat: float,
+    ) -> None:
+        self.server, self.path, self.bearer, self.max_bytes = server, path, bearer, max_bytes
+        self.hosts, self.origins, self.heartbeat = hosts, origins, heartbeat
         self.sessions: dict[str, HttpSession] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,13 +108,15 @@ class App:
     # --- who may ask ----------------------------------------------------------------------------------------------------
 
     def _check_origin(self, visit: Visit) -> None:
-        """A web page whose name was made to point to this machine (DNS rebinding) still sends its own name."""
+        """A web page whose name was made to point to this machine (DNS rebinding) still sends its own name.
+
+        Only browsers send an origin. A server for other machines cannot know all names that lead to it, so it does not look
+        at Host; it has tokens, which no foreign page knows.
+        """
         host, origin = visit.headers.get("host", ""), visit.headers.get("origin")
-        if not self.hosts:
-            return
-        if _host(f"//{host}") not in self.hosts:
+        if self.hosts and _host(f"//{host}") not in self.hosts:
             raise Refused(403, "This server does not answer to that name.")
-        if origin is not None and _host(origin) not in self.hosts:
+        if origin is not None and origin.lower() not in self.origins and _host(origin) not in self.hosts:
             raise Refused(403, "Web pages of other sites may not ask this server.")
 
     def _token(self, visit: Visit) -> str:
@@ -138,9 +152,12 @@ class App:
                 turned = self.bearer.allows(token, self.server, message)
                 if turned is not None:
                     raise _turned(turned)
+        batch = text.lstrip().startswith("[")
         first = isinstance(messages[0], Request) and messages[0].method == "initialize"
+        if first and batch:  # before a session is opened that nobody could use
+            raise Refused(400, "initialize cannot be part of a batch.")
         session = self._opened(token) if first else self._session(visit, token, revision)
-        if text.lstrip().startswith("[") and not has_batches(session.session.revision):
+        if batch and not has_batches(session.session.revision):
             raise Refused(400, "Batches are not part of this revision of MCP: send one message at a time.")
         ids: list[Id] = [message.id for message in messages if isinstance(message, Request)]
         stream = session.expect(ids)
@@ -171,9 +188,8 @@ class App:
         return found
 
     def _opened(self, token: str) -> HttpSession:
-        if (
-            len(self.sessions) >= MAX_SESSIONS
-        ):  # clients often go without a word: the one unused for longest has to leave
+        if len(self.sessions) >= MAX_SESSIONS:
+            # Clients often go without a word: the one unused for longest has to leave.
             self._end(next(iter(self.sessions.values())))
         session = HttpSession(self.server, token)
         self.sessions[session.id] = session
@@ -217,7 +233,14 @@ class App:
         async def events() -> AsyncIterator[bytes]:
             try:
                 yield b": open\n\n"  # a comment, so that the client gets the headers at once
-                while (message := await stream.get()) is not None:
+                while True:
+                    try:
+                        message = await asyncio.wait_for(stream.get(), self.heartbeat)
+                    except TimeoutError:  # proxies end a connection that is silent for long
+                        yield b": alive\n\n"
+                        continue
+                    if message is None:
+                        return
                     yield event(encode(message))
             finally:
                 session.unlisten()

@@ -7,7 +7,7 @@ import secrets
 from collections import deque
 from typing import Final, TypeAlias
 
-from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, ErrorResponse, Id, McpError, Message, Response
+from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, ErrorResponse, Id, McpError, Message, Response, as_id
 from agentkit.mcp.server import Server
 
 KEPT: Final = 100  # messages that wait for the client to open its stream
@@ -45,8 +45,9 @@ class HttpSession:
 
     def give_up(self, id: object) -> None:
         """The client has cancelled this request: it gets no answer, so its stream must end."""
-        if isinstance(id, int | str) and id in self._streams:
-            self._streams[id].put_nowait(None)
+        known = as_id(id)  # True would be found under 1
+        if known is not None and known in self._streams:
+            self._streams[known].put_nowait(None)
 
     def listen(self) -> Stream | None:
         """The stream for what belongs to no request; None when there is one already."""
@@ -58,7 +59,12 @@ class HttpSession:
         return self._listener
 
     def unlisten(self) -> None:
-        self._listener = None
+        """The stream has ended. What it did not carry waits for the next one."""
+        stream, self._listener = self._listener, None
+        while stream is not None and not stream.empty():
+            message = stream.get_nowait()
+            if message is not None:
+                self._backlog.append(message)
 
     def close(self) -> None:
         self.session.peer.closed("The session was closed.")

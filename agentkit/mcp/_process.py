@@ -24,7 +24,10 @@ def child_environment(more: Mapping[str, str]) -> dict[str, str]:
     """The harmless variables of this process, and those that were given."""
     # A value that begins with () is a function of the shell bash, and not to be handed on.
     kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return {name: text for name, text in kept.items() if not text.startswith("()")} | dict(more)
+    kept = {name: text for name, text in kept.items() if not text.startswith("()")}
+    if os.name == "nt":  # there "Path" and "PATH" are one variable, and a child must not get it twice
+        more = {name.upper(): text for name, text in more.items()}
+    return kept | dict(more)
 
 
 class StderrTail:
@@ -83,7 +86,7 @@ def _gone(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 def _signal(process: subprocess.Popen[bytes], name: str) -> None:
     """To the whole group on POSIX; Windows has no such thing and ends the tree with a command of its own."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         if os.name == "posix":
             os.killpg(process.pid, getattr(signal, name))
         elif process.poll() is None:

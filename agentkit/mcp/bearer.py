@@ -3,22 +3,30 @@
     401  nobody knows who you are: no token, or a wrong one
     403  it is known who you are, but your token is not good for this
 
-The header ``WWW-Authenticate`` tells the client which of the two, and what would help (RFC 6750, RFC 9728).
+The header ``WWW-Authenticate`` tells the client which of the two, in the words of RFC 6750, section 3: no error code for a
+request without a token, ``error="invalid_token"`` for a wrong one, and for a 403 ``error="insufficient_scope"`` with the
+``scope`` that this message needs. A 401 names no scope, because the token is looked at before the message is read.
+
+This is not the whole authorization chapter of MCP: there, a server also names in ``resource_metadata`` a document (RFC 9728)
+that tells where tokens are given out. Here nobody gives out tokens, both sides know them beforehand, so there is no such
+document and no such parameter.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from agentkit._value import value
 from agentkit.errors import DefinitionError
-from agentkit.mcp.jsonrpc import Message, Request
+from agentkit.mcp.jsonrpc import INTERNAL_ERROR, ErrorResponse, McpError, Message, Request, parse
 from agentkit.mcp.server import Server
 
 READ: Final = "mcp:read"
 WRITE: Final = "mcp:write"
+REFUSAL_BYTES: Final = 65_536
 
 Needs: TypeAlias = Callable[[Server, Message], str]
 
@@ -75,3 +83,31 @@ def needed_scope(server: Server, message: Message) -> str:
         found = server.registry.find(message.params.get("name"))
         return READ if found is not None and found.permission == "read" else WRITE
     return READ
+
+
+def refusal(status: int, challenge: str, body: Iterable[bytes], in_session: bool) -> McpError:
+    """The client's side: what an HTTP answer says that refuses a message. ``challenge`` is its ``WWW-Authenticate``.
+
+    No more than the first `REFUSAL_BYTES` of its body are read.
+
+    The error's ``data`` holds the ``status`` and the ``scope`` that is needed, or None.
+    """
+    scope = re.search(r'scope="([^"]*)"', challenge)
+    beginning = b""
+    for chunk in body:
+        beginning += chunk[:REFUSAL_BYTES]
+        if len(beginning) >= REFUSAL_BYTES:
+            break
+    said = parse(beginning.decode("utf-8", "replace"))
+    told = said.message if isinstance(said, ErrorResponse) else ""
+    match status:
+        case 401:
+            told = f"The server wants a valid token (401). {told}"
+        case 403:
+            told = f"The server does not allow this (403). {told}"
+        case 404 if in_session:
+            told = f"The session has ended (404): connect again. {told}"
+        case _:
+            told = f"The server refused the message with HTTP status {status}. {told}"
+    code = said.code if isinstance(said, ErrorResponse) else INTERNAL_ERROR
+    return McpError(told.strip(), code=code, data={"status": status, "scope": scope[1] if scope else None})

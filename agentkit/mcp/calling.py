@@ -9,6 +9,8 @@ import contextvars
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from agentkit._jsonsafe import dumps, json_safe
+from agentkit._text import visible
 from agentkit.errors import DefinitionError, ToolError
 from agentkit.mcp.context import Context
 from agentkit.mcp.jsonrpc import McpError
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # those of RFC 5424
 ASK_SECONDS: Final = 300.0  # a person may have to answer
+QUESTION: Final = 4_000  # characters of arguments that a person can be expected to read
+LONG_TEXT: Final = 1_000  # characters of one text that are shown where all of it would be too long
 
 _current: contextvars.ContextVar[Call | None] = contextvars.ContextVar("agentkit_mcp_call", default=None)
 
@@ -73,8 +77,14 @@ class Call:
         return dict(answer.get("content") or {}) if answer.get("action") == "accept" else None
 
     def can(self, capability: str) -> bool:
-        """Whether the client said in its handshake that it answers such a question."""
-        return capability in self.session.capabilities
+        """Whether the client said in its handshake that it answers such a question.
+
+        For ``elicitation`` that means a form: a client that can only open addresses must not be sent one.
+        """
+        found = self.session.capabilities.get(capability)
+        if capability == "elicitation" and isinstance(found, Mapping):
+            return found.get("form") is not None or found.get("url") is None
+        return found is not None
 
     def _ask(self, capability: str, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         if not self.can(capability):
@@ -83,6 +93,32 @@ class Call:
             return self.context.ask(method, params, ASK_SECONDS)
         except McpError as error:  # the call goes through the registry, which passes on the words of a ToolError only
             raise ToolError(f"The client did not answer {method}: {error}", code="client_failed") from None
+
+
+def shown_arguments(arguments: Mapping[str, Any]) -> str | None:
+    """The arguments of a call as a person is to read them before agreeing; None when they are too long to be shown.
+
+    Every name and every short value is there. Where all of it would be too long, texts are shortened, each by itself: the
+    beginning and the end are shown, and how much is left out.
+    """
+    safe = json_safe(arguments)
+    for form in (safe, _shortened(safe)):
+        text = visible(dumps(form))
+        if len(text) <= QUESTION:
+            return text
+    return None
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _shortened(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    if not isinstance(value, str) or len(value) <= LONG_TEXT:
+        return value
+    end = LONG_TEXT // 4
+    left_out = f" … [{len(value) - LONG_TEXT:,} characters are not shown] … "
+    return f"{value[: LONG_TEXT - end]}{left_out}{value[-end:]}"
 
 
 def current_call() -> Call:

@@ -7,6 +7,7 @@ import importlib.util
 import socket
 import threading
 import weakref
+from collections.abc import Collection
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,7 @@ __all__ = ["Bearer", "HttpServer", "HttpTransport"]
 START_SECONDS: Final = 20.0
 STOP_SECONDS: Final = 10.0
 MAX_BYTES: Final = 4_000_000
+HEARTBEAT: Final = 15.0
 
 
 class HttpServer:
@@ -37,9 +39,14 @@ class HttpServer:
         path: where the server answers.
         bearer: who may ask; without it everybody on this machine may.
         max_bytes: the largest message; a larger one is refused with 413.
+        origins: the web sites whose pages may ask, such as ``https://example.org``; pages of all others are refused with
+            403. Pages of this machine may ask a server on the loopback address. Programs other than browsers send no
+            origin and are let in.
+        heartbeat: seconds after which a comment is sent over a stream that is silent, so that proxies keep it open.
 
     Raises:
-        DefinitionError: another address without tokens, an address that cannot be listened on, or a missing package.
+        DefinitionError: another address without tokens, an address that cannot be listened on, a missing package, or
+            origins or a heartbeat of the wrong kind.
     """
 
     def __init__(
@@ -51,14 +58,21 @@ class HttpServer:
         path: str = "/mcp",
         bearer: Bearer | None = None,
         max_bytes: int = MAX_BYTES,
+        origins: Collection[str] = (),
+        heartbeat: float = HEARTBEAT,
     ) -> None:
         if bearer is None and host not in LOOPBACK:
             raise DefinitionError(
                 f"The address {host!r} can be reached from other machines, so tokens are needed: give bearer=Bearer(…), "
                 "or leave host at 127.0.0.1."
             )
-        self.server, self.host, self.port, self.path = server, host, port, path
+        if isinstance(origins, str):
+            raise DefinitionError('origins is a list of web sites, such as ["https://example.org"], not one text.')
+        if not heartbeat > 0:
+            raise DefinitionError("heartbeat is a number of seconds greater than 0.")
+        self.server, self.host, self.port, self.path, self.heartbeat = server, host, port, path, heartbeat
         self._bearer, self._max_bytes = bearer, max_bytes
+        self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
         self._web: WebServer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -80,7 +94,10 @@ class HttpServer:
         started = threading.Event()
         hosts = LOOPBACK if self.host in LOOPBACK else frozenset[str]()
         loop = self._loop = asyncio.new_event_loop()
-        app = App(self.server, self.path, self._bearer, hosts, self._max_bytes)
+        app = App(
+            self.server, self.path, self._bearer, hosts=hosts, origins=self._origins,
+            max_bytes=self._max_bytes, heartbeat=self.heartbeat,
+        )  # fmt: skip
         web = self._web = make_server(app, started.set, app.close)
         self._thread = threading.Thread(target=serve, args=(loop, web, sock), daemon=True, name="agentkit-mcp-http")
         self._thread.start()

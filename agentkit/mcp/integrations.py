@@ -26,14 +26,14 @@ class Integrations:
 
     @property
     def together(self) -> int:
-        """Parts with a protocol: one client in each agent, one server for each service."""
+        """Parts with a protocol: in each host the code of a client, written once, and one server for each service."""
         return len(self.uses) + len(self.services)
 
     @property
     def sentences(self) -> tuple[str, str]:
         return (
             f"Without a protocol: an adapter for each x, {self.without} in all.",
-            f"With MCP: {len(self.uses)} clients and {len(self.services)} servers, {self.together} in all.",
+            f"With MCP: {len(self.uses)} hosts and {len(self.services)} servers, {self.together} in all.",
         )
 
     def _rows(self) -> list[list[str]]:

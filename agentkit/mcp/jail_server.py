@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -23,6 +24,7 @@ from agentkit.safety import PathJail
 from agentkit.tools import Tool, tool
 
 MOST: Final = 50  # matches that one search returns
+SEARCHED: Final = 5_000_000  # characters of a file that a search looks at
 PathText = Annotated[
     str, Field(description="A path inside the folder, with / between its parts.", examples=["notes/plan.md"])
 ]
@@ -66,7 +68,7 @@ def jail_server(folder: str | os.PathLike[str], *, write: bool = False) -> Serve
 
     def files() -> list[Resource | Template]:
         found: list[Resource | Template] = [
-            Resource(f"jail:///{name}", name, lambda name=name: jail.read(name))  # type: ignore[misc]
+            Resource(f"jail:///{quote(name, errors='surrogatepass')}", name, lambda name=name: jail.read(name))  # type: ignore[misc]
             for name in jail.names()
         ]
         return [
@@ -89,12 +91,19 @@ def jail_server(folder: str | os.PathLike[str], *, write: bool = False) -> Serve
 
 def _search(jail: PathJail, words: str) -> dict[str, Any]:
     matches: list[dict[str, Any]] = []
+    cut: list[str] = []
+    count, words = 0, words.casefold()
     for name in jail.names():
         with contextlib.suppress(Exception):  # a file that is no text, or that has just gone, is not searched
-            for number, line in enumerate(jail.read(name).splitlines(), 1):
-                if words.casefold() in line.casefold():
-                    matches.append({"path": name, "line": number, "text": line.strip()[:200]})
-    return {"matches": matches[:MOST], "count": len(matches)}
+            text = jail.read(name, SEARCHED + 1)
+            cut += [name] if len(text) > SEARCHED else []
+            for number, line in enumerate(text[:SEARCHED].splitlines(), 1):
+                if words in line.casefold():
+                    count += 1
+                    if count <= MOST:
+                        matches.append({"path": name, "line": number, "text": line.strip()[:200]})
+    told = {"only_searched": {"files": cut, "characters": SEARCHED}} if cut else {}
+    return {"matches": matches, "count": count, **told}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -13,18 +13,24 @@ from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, McpError, Message, encode
 LONGEST: Final = 32_000_000  # bytes of a line; whoever sends more is not listened to any longer
 
 
-def read_lines(stream: IO[bytes]) -> Iterator[str]:
+def read_lines(stream: IO[bytes], sender: str) -> Iterator[str]:
     """The lines of a stream, without empty ones; ends with the stream. A last line may be half a message.
 
     Only the line feed ends a line: JSON text may hold other characters that some systems take for line ends.
+
+    Raises:
+        McpError: the ``sender`` sent a line longer than ``LONGEST``.
     """
     while True:
         try:
-            raw = stream.readline(LONGEST)
+            raw = stream.readline(LONGEST + 1)
         except (OSError, ValueError):  # closed under our hands
             return
-        if not raw or len(raw) == LONGEST:
+        if not raw:
             return
+        if len(raw) > LONGEST:
+            told = f"The {sender} sent a line of more than {LONGEST:,} bytes, so nothing more is read from it."
+            raise McpError(told, code=CONNECTION_CLOSED)
         text = raw.decode("utf-8", "replace").strip()
         if text:
             yield text

@@ -44,7 +44,9 @@ KEPT: Final = 100  # lines that were no messages
 Send: TypeAlias = Callable[[Message, Id | None], None]
 """Sends a message. The second argument is the id of the other side's request that it belongs to, or None."""
 Progress: TypeAlias = Callable[[float, float | None, str], None]
-"""Is told how much is done, of how much (None when unknown), and a remark."""
+"""Is told how much is done, of how much (None when unknown), and a remark.
+
+It is called in the thread that reads, so it must not wait: nobody would read the answer to a request meanwhile."""
 
 
 @dataclass(eq=False, slots=True)
@@ -64,7 +66,7 @@ class Peer:
         handlers: for each method that this side answers, a function from the context to the result. It may raise `McpError`.
         quick: methods whose handlers are answered in the thread that reads, in order.
         name, other: what the two sides are called in a recording.
-        notified: is told each notification; it must not wait.
+        notified: is told each notification; it must not wait. What it raises is kept in `raised`, and reading goes on.
         timeout: seconds that a request waits for its answer.
         complain: whether a line that is no message is answered with an error.
         recorder: writes down every message.
@@ -85,10 +87,10 @@ class Peer:
     ) -> None:
         self.name, self.other, self.timeout, self.batches = name, other, timeout, False
         self.noise: deque[Problem] = deque(maxlen=KEPT)
+        self.raised: deque[Exception] = deque(maxlen=KEPT)
         self._out, self._handlers, self._quick = send, handlers, frozenset(quick)
         self._notified, self._complain, self._recorder = notified, complain, recorder
-        self._lock = threading.Lock()
-        self._idle = threading.Condition()
+        self._lock, self._idle = threading.Lock(), threading.Condition()
         self._last_id = 0
         self._waiting: dict[Id | None, Waiting] = {}
         self._running: dict[Id | None, Context] = {}
@@ -97,6 +99,8 @@ class Peer:
     # --- asking -------------------------------------------------------------------------------------------------------
 
     def send(self, message: Message, about: Id | None = None) -> None:
+        if self._closed is not None:
+            raise McpError(self._closed, code=CONNECTION_CLOSED)
         # Written down before it leaves: the answer may be here, in another thread, before `_out` returns.
         if self._recorder is not None:
             self._recorder(self.name, self.other, message, encode(message))
@@ -167,7 +171,7 @@ class Peer:
     # --- being told -----------------------------------------------------------------------------------------------------
 
     def receive(self, text: str) -> None:
-        """Take one line that has arrived. Never raises for what it holds."""
+        """Take one line that has arrived. Never raises for what it holds, nor for what `notified` does with it."""
         for message in parse_many(text) if self.batches else [parse(text)]:
             if self._recorder is not None:
                 self._recorder(self.other, self.name, message, text)
@@ -237,17 +241,19 @@ class Peer:
         elif message.method == "notifications/progress":
             self._progressed(params)
         if self._notified is not None:
-            self._notified(message)
+            try:
+                self._notified(message)
+            except Exception as error:  # a mistake in the caller's function must not end the reading
+                self.raised.append(error)
 
     def _progressed(self, params: Mapping[str, Any]) -> None:
         waiting = self._waiting.get(as_id(params.get("progressToken")))
         done, total, text = params.get("progress"), params.get("total"), params.get("message")
         if waiting is None or waiting.progress is None or not isinstance(done, int | float):
             return
+        known = total if isinstance(total, int | float) else None
         try:
-            waiting.progress(
-                done, total if isinstance(total, int | float) else None, text if isinstance(text, str) else ""
-            )
+            waiting.progress(done, known, text if isinstance(text, str) else "")
         except Exception as error:  # a mistake in the caller's function must not end the reading
             waiting.answer.put(McpError(f"The function for progress failed: {type(error).__name__}: {error}"))
 
@@ -264,10 +270,8 @@ class Peer:
             return self._reply(ErrorResponse(request.id, INVALID_REQUEST, told))
         if request.method in self._quick:
             return self._answer(context, handler)
-        work = contextvars.copy_context()
-        threading.Thread(
-            target=work.run, args=(self._answer, context, handler), daemon=True, name="agentkit-mcp"
-        ).start()
+        run, work = contextvars.copy_context().run, (self._answer, context, handler)
+        threading.Thread(target=run, args=work, daemon=True, name="agentkit-mcp").start()
 
     def _answer(self, context: Context, handler: Handler) -> None:
         id = context.request.id

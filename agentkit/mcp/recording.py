@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
+from agentkit._text import one_line
 from agentkit._value import value
 from agentkit.mcp.jsonrpc import Message, Problem
 
@@ -22,6 +23,12 @@ class Recorded:
     receiver: str
     message: Message | Problem
     text: str
+
+    def __repr__(self) -> str:
+        """Without arguments and results, which may be long or secret."""
+        kind = type(self.message).__name__
+        about = getattr(self.message, "method", "") if kind in ("Request", "Notification") else kind
+        return f"Recorded({self.sender} to {self.receiver}: {one_line(about, 60)}, {len(self.text):,} characters)"
 
 
 class Recorder:

@@ -77,13 +77,15 @@ class SdkClient:
         self._errors: Any = None
         self._inner: Inner | None = None
         self._holder: Holder | None = None
+        self._lost = False  # whether a request heard that the connection is gone
 
     # --- life -----------------------------------------------------------------------------------------------------------
 
     def connect(self) -> SdkClient:
-        """Open the connection. Raises `McpError` when the server cannot be reached, and leaves nothing open then."""
-        if self._holder is not None:
+        """Open the connection, or a new one once an answer told that it is gone. Raises `McpError`; nothing stays open then."""
+        if self._holder is not None and not self._lost:
             return self
+        self.close()
         load_jsonschema()  # the SDK imports it with the first answer of a tool, and then the slow way
         self._inner = inner = self._made()
         holder = Holder(inner, self.notifications.append if self._listen else None)
@@ -102,7 +104,7 @@ class SdkClient:
 
     def close(self) -> None:
         """End the connection; a server that was started for it is stopped. May be called twice."""
-        holder, self._holder, self.revision = self._holder, None, None
+        holder, self._holder, self.revision, self._lost = self._holder, None, None, False
         if holder is not None:
             self._forgotten.detach()
             holder.close()
@@ -149,7 +151,6 @@ class SdkClient:
         timeout: float | None = None,
     ) -> ToolOutcome:
         """Run a tool. A tool that fails is an outcome with ``is_error``; what the protocol refuses is an `McpError`."""
-
         seconds = self.timeout if timeout is None else timeout
         told = None if progress is None else _async(progress)
         work = self._client().call_tool(name, dict(arguments or {}), seconds, told)
@@ -158,6 +159,10 @@ class SdkClient:
     def list_resources(self) -> tuple[Mapping[str, Any], ...]:
         """All resources, each with ``uri`` and ``name``."""
         return tuple(self._all_pages("list_resources", "resources"))
+
+    def list_resource_templates(self) -> tuple[Mapping[str, Any], ...]:
+        """All patterns of resources, each with ``uriTemplate`` and ``name``."""
+        return tuple(self._all_pages("list_resource_templates", "resourceTemplates"))
 
     def read_resource(self, uri: str) -> tuple[Mapping[str, Any], ...]:
         """The contents behind an address, each with ``text``, or ``blob`` in base64."""
@@ -169,9 +174,8 @@ class SdkClient:
 
     def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any], ...]:
         """The messages of a prompt, each with ``role`` and ``content``."""
-        return tuple(
-            _body(self._wait(self._client().get_prompt(name, dict(arguments or {})), "prompts/get"))["messages"]
-        )
+        work = self._client().get_prompt(name, dict(arguments or {}))
+        return tuple(_body(self._wait(work, "prompts/get"))["messages"])
 
     def _all_pages(self, method: str, key: str) -> list[Any]:
         items: list[Any] = []
@@ -202,9 +206,8 @@ class SdkClient:
         limit = self.timeout if seconds is None else seconds
         if _inside():
             work.close()
-            raise DefinitionError(
-                "An async tool cannot use this client: it would wait for itself. Make it a plain function."
-            )
+            told = "An async tool cannot use this client: it would wait for itself. Make it a plain function."
+            raise DefinitionError(told)
         future = asyncio.run_coroutine_threadsafe(work, background_loop())
         try:
             return future.result(limit + 1.0)
@@ -221,6 +224,7 @@ class SdkClient:
         if not isinstance(error, Exception) or isinstance(error, McpError | DefinitionError):
             return error
         code = error.code if isinstance(error, MCPError) else INTERNAL_ERROR
+        self._lost = self._lost or code == CONNECTION_CLOSED
         if isinstance(error, TimeoutError | GivenUp) or code in _LATE:
             told = "in time" if seconds is None else f"within {seconds:g} seconds"
             return McpError(f"The server did not answer {method} {told}.", code=TIMED_OUT)
@@ -235,12 +239,11 @@ class SdkClient:
             inner = self._server
             with contextlib.suppress(RuntimeError):
                 inner.session  # noqa: B018 (it raises until the client is entered)
-                raise DefinitionError(
-                    "This client of the SDK is open in another event loop. Give one that is not entered."
-                )
+                told = "This client of the SDK is open in another event loop. Give one that is not entered."
+                raise DefinitionError(told)
             inner.message_handler = self._hearing(inner.message_handler)
             return inner
-        options = {"message_handler": self._hearing(self._options.pop("message_handler", None)), **self._options}
+        options = {**self._options, "message_handler": self._hearing(self._options.get("message_handler"))}
         return Inner(self._transport(), read_timeout_seconds=self.timeout, **options)
 
     def _transport(self) -> Any:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hmac
-import os
 import socket
 import threading
 import weakref
@@ -13,8 +11,7 @@ from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-import uvicorn
-
+from agentkit._serving import WebServer, end, listening, make_server, serve
 from agentkit.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -46,7 +43,7 @@ class SdkHttpServer:
         self._address: tuple[str, int] | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._web: _WebServer | None = None
+        self._web: WebServer | None = None
 
     def start(self) -> SdkHttpServer:
         """Listen, and return when requests are answered; nothing happens when it runs already."""
@@ -57,11 +54,13 @@ class SdkHttpServer:
         # The SDK allows one start for each app, so every start makes a new one.
         app = self.server.streamable_http_app(streamable_http_path=self.path, host="127.0.0.1", **self._options)
         loop = self._loop = asyncio.new_event_loop()
-        web = self._web = _WebServer(app, started)
-        self._thread = threading.Thread(target=_serve, args=(loop, web, sock), daemon=True, name="agentkit-mcp-sdk")
+        web = self._web = make_server(app, started.set, lifespan=True)  # the app runs its sessions inside its lifespan
+        self._thread = threading.Thread(
+            target=_serve, args=(loop, web, sock, started), daemon=True, name="agentkit-mcp-sdk"
+        )
         self._thread.start()
         # A cell that is run again forgets the server that it started before; that one then ends by itself.
-        self._forgotten = weakref.finalize(self, _end, loop, web)
+        self._forgotten = weakref.finalize(self, end, loop, web)
         self._forgotten.atexit = False
         if not started.wait(START_SECONDS) or not web.started:
             self.stop()
@@ -73,7 +72,7 @@ class SdkHttpServer:
         thread, loop, web = self._thread, self._loop, self._web
         self._thread = self._address = None
         if thread is not None and loop is not None and web is not None:
-            _end(loop, web)
+            end(loop, web)
             thread.join(STOP_SECONDS)
 
     @property
@@ -92,15 +91,9 @@ class SdkHttpServer:
         self.stop()
 
     def _listen(self) -> socket.socket:
-        # The protocol is named, because asyncio turns off Nagle's algorithm only then.
-        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
-            if os.name == "posix":  # on Windows this would let two servers share one port
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind(("127.0.0.1", self.port))
-            sock.listen(128)
+            sock = listening("127.0.0.1", self.port)
         except (OSError, OverflowError, TypeError) as error:
-            sock.close()
             told = f"The server cannot listen on port {self.port}: {error}. Another port, or 0, may help."
             raise DefinitionError(told) from None
         self._address = ("127.0.0.1", sock.getsockname()[1])
@@ -110,45 +103,11 @@ class SdkHttpServer:
         return f"SdkHttpServer({self.server.name!r}, {'not running' if self._address is None else self.url})"
 
 
-class _WebServer(uvicorn.Server):
-    """uvicorn's server, which says when it runs, and closes open streams when it stops."""
-
-    def __init__(self, app: Any, told: threading.Event) -> None:
-        config = uvicorn.Config(
-            app, http="h11", ws="none", lifespan="on", log_config=None, log_level="critical", access_log=False,
-            server_header=False, date_header=False, timeout_graceful_shutdown=1,
-        )  # fmt: skip
-        super().__init__(config)
-        self._told = told
-        self._stopping = asyncio.Event()
-
-    async def main_loop(self) -> None:
-        self._told.set()
-        await self._stopping.wait()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for connection in list(self.server_state.connections):
-            connection.transport.abort()
-        for task in list(self.server_state.tasks):
-            task.cancel()
-        await super().shutdown(sockets)
-
-    def end(self) -> None:
-        self.should_exit = True
-        self._stopping.set()
-
-
-def _serve(loop: asyncio.AbstractEventLoop, server: _WebServer, sock: socket.socket) -> None:
+def _serve(loop: asyncio.AbstractEventLoop, web: WebServer, sock: socket.socket, told: threading.Event) -> None:
     try:
-        with sock, asyncio.Runner(loop_factory=lambda: loop) as runner, contextlib.suppress(SystemExit):
-            runner.run(server.serve(sockets=[sock]))
+        serve(loop, web, sock)
     finally:
-        server._told.set()  # whoever waits for the start must not wait any longer
-
-
-def _end(loop: asyncio.AbstractEventLoop, server: _WebServer) -> None:
-    with contextlib.suppress(RuntimeError):  # the loop has ended already
-        loop.call_soon_threadsafe(server.end)
+        told.set()  # whoever waits for the start must not wait any longer
 
 
 class Tokens:

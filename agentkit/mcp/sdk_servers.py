@@ -26,9 +26,9 @@ from mcp.server.mcpserver.exceptions import ToolError as SdkToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from agentkit._jsonsafe import short
 from agentkit.errors import DefinitionError, ToolError
 from agentkit.mcp._jsonschema import load_jsonschema
+from agentkit.mcp.calling import shown_arguments
 from agentkit.mcp.jail_server import jail_tools
 from agentkit.messages import ToolCall
 from agentkit.registry import Registry
@@ -125,7 +125,8 @@ def _asking(registry: Registry, tool: Tool, signature: inspect.Signature) -> Cal
         # A client that cannot show a form gets the door's refusal, which says what is missing.
         if not forms or not registry.needs_approval(ToolCall(tool.name, arguments, "sdk")):
             return None
-        return Elicit(f"Approval is needed: run {tool.name} with {short(arguments, 400)}?", Yes)
+        shown = shown_arguments(arguments)  # what a person cannot be shown is refused at the door, like a no
+        return None if shown is None else Elicit(f"Approval is needed: run {tool.name} with {shown}?", Yes)
 
     told = inspect.Parameter(context, inspect.Parameter.KEYWORD_ONLY, annotation=Context)
     _sign(asked, [*signature.parameters.values(), told], Any)

@@ -6,16 +6,19 @@ It shows itself as text and as a picture with a table. What a server wrote is sh
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
-from agentkit._redact import mask_text
+from agentkit._redact import mask, mask_text
 from agentkit._text import MARK, TABLE, cell, escape, one_line, pad, shown, width
 from agentkit._value import value
 from agentkit.mcp.jsonrpc import ErrorResponse, Notification, Problem, Request, Response
 from agentkit.mcp.recording import Recorded
 
 LONGEST: Final = 38  # columns of a label
+_ESCAPED: Final = re.compile(r'\\+"')
 Kind: TypeAlias = Literal["request", "notification", "response", "error", "noise"]
 
 
@@ -49,14 +52,16 @@ class Sequence:
 
     def lines(self, first: int = 0, last: int | None = None) -> list[str]:
         """The diagram as lines of text: a head, and one line for each arrow from index ``first`` up to ``last``."""
-        gap = max(
-            [width(_words(arrow)) for arrow in self.arrows] + [width(one_line(name, 20)) for name in self.parties] + [8]
-        )
-        gap += 8
-        digits = len(str(len(self.arrows)))
+        gap, digits = self._gap, len(str(len(self.arrows)))
         head = " " * (digits + 2) + "".join(pad(one_line(name, 20), gap) for name in self.parties)
         drawn = [self._line(arrow, gap, digits) for arrow in self.arrows[first:last]]
         return [head.rstrip(), *drawn]
+
+    @cached_property
+    def _gap(self) -> int:
+        """Columns from one party to the next. It looks at every arrow, so that all parts of a diagram have the same."""
+        words = [_words(arrow) for arrow in self.arrows] + [one_line(name, 20) for name in self.parties]
+        return max([*map(width, words), 8]) + 8
 
     def _line(self, arrow: Arrow, gap: int, digits: int) -> str:
         start, end = (self.parties.index(name) for name in (arrow.sender, arrow.receiver))
@@ -115,7 +120,7 @@ def sequence(recorded: Iterable[Recorded]) -> Sequence:
     for number, item in enumerate(recorded, 1):
         parties[item.sender] = parties[item.receiver] = None
         kind, words, answers = _read(item, number, asked)
-        text = mask_text(item.text)
+        text = _masked(item.text)
         arrows.append(Arrow(number, item.time, item.sender, item.receiver, kind, mask_text(words), text, answers))
     return Sequence(tuple(parties), tuple(arrows))
 
@@ -125,7 +130,7 @@ def _read(
 ) -> tuple[Kind, str, int | None]:
     message = item.message
     if isinstance(message, Problem):
-        return "noise", f"no message: {one_line(message.text, 24)}", None
+        return "noise", f"no message: {one_line(_masked(item.text)[:200], 24)}", None
     if isinstance(message, Notification):
         return "notification", one_line(message.method, 60), None
     if isinstance(message, Request):
@@ -139,6 +144,33 @@ def _read(
     assert isinstance(message, Response)
     failed = " (failed)" if message.result.get("isError") is True else ""
     return "response", one_line(f"result of {method}{failed}", 60), first
+
+
+def _masked(text: str) -> str:
+    """A line with its secrets masked, also those in JSON that travels inside a text. Without any it stays as it is."""
+    try:
+        return mask_text(_json_masked(text))
+    except RecursionError:
+        return mask_text(text)
+
+
+def _json_masked(text: str) -> str:
+    """The same for a text that may be JSON, or hold some, with the quotes escaped so that `mask_text` sees no field names."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        plain = _ESCAPED.sub('"', text)
+        return text if mask_text(plain) == plain else mask_text(plain)
+    better = mask(_inside(found))
+    return text if better == found else json.dumps(better, ensure_ascii=False, separators=(",", ":"))
+
+
+def _inside(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _inside(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_inside(item) for item in value]
+    return _json_masked(value) if isinstance(value, str) else value
 
 
 def _subject(params: Mapping[str, Any]) -> list[str]:

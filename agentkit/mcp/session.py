@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agentkit._jsonsafe import dumps, short
+from agentkit._jsonsafe import dumps
 from agentkit.errors import ToolError
-from agentkit.mcp.calling import LEVELS, Call, enter, leave
+from agentkit.mcp.calling import LEVELS, Call, enter, leave, shown_arguments
 from agentkit.mcp.context import Context, Handler
 from agentkit.mcp.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, RESOURCE_NOT_FOUND, McpError
 from agentkit.mcp.offers import contents, named, page
@@ -20,9 +21,8 @@ from agentkit.messages import ToolCall, ToolResult
 if TYPE_CHECKING:
     from agentkit.mcp.server import Server
 
-_QUICK: Final = (
-    "initialize", "ping", "logging/setLevel", "tools/list", "prompts/list", "resources/templates/list",
-)  # fmt: skip
+# Lists of resources are not among them: they call a function of the server's author, which may take its time.
+_QUICK: Final = ("initialize", "ping", "logging/setLevel", "tools/list", "prompts/list")
 
 
 class Session:
@@ -129,22 +129,30 @@ class Session:
         registry = self.server.registry
         assert registry is not None  # without one there is no such method
         if not isinstance(name, str) or registry.find(name) is None:
-            raise McpError(f"There is no tool {str(name)[:80]!r}. {registry.listed()}", code=INVALID_PARAMS)
+            raise McpError(f"There is no tool {str(name)[:80]!r}. {self._usable()}", code=INVALID_PARAMS)
         if not isinstance(arguments, Mapping):
             raise McpError("The arguments of a tool are a JSON object.", code=INVALID_PARAMS)
-        call = ToolCall(name, dict(arguments), str(context.request.id))
+        arguments = dict(arguments)
+        call = ToolCall(name, arguments, str(context.request.id))
         result = registry.call(call)
         if result.error is not None and result.error.code == "needs_approval":
-            result = self._asked_person(Call(self, context), call, result)
+            result = self._asked_person(Call(self, context), call, shown_arguments(arguments), result)
         self.server.look_again()
         return tool_result(result, self.revision)
 
-    def _asked_person(self, asking: Call, call: ToolCall, refused: ToolResult) -> ToolResult:
+    def _usable(self) -> str:
+        """The tools that a client can use, in a sentence; the names of others are nobody's business."""
+        names = [form["name"] for form in self.server.tools()]
+        return f"The tools are: {', '.join(names)}." if names else "There are no tools."
+
+    def _asked_person(self, asking: Call, call: ToolCall, shown: str | None, refused: ToolResult) -> ToolResult:
         """Ask the person in front of the client, if the client can; the answer counts for exactly these arguments."""
         registry = self.server.registry
         if registry is None or not asking.can("elicitation"):
             return refused
-        question = f"{self.server.name} asks for approval: run {call.name} with {short(call.arguments, 400)}?"
+        if shown is None:
+            return _unasked(refused)
+        question = f"{self.server.name} asks for approval: run {call.name} with {shown}?"
         try:
             answer = asking.elicit(question, {"approve": {"type": "boolean", "description": "Whether it may run."}})
         except ToolError:  # nobody answered, and no answer is no
@@ -180,6 +188,13 @@ class Session:
             return {"description": prompt.description, "messages": prompt.messages(given)}
         except ToolError as error:
             raise McpError(str(error), code=INVALID_PARAMS) from None
+
+
+def _unasked(refused: ToolResult) -> ToolResult:
+    if refused.error is None:
+        return refused
+    told = "Nobody was asked, because these arguments are too long to be shown to a person. Send less at a time."
+    return replace(refused, error=replace(refused.error, hint=f"{refused.error.hint} {told}".strip()))
 
 
 def tool_result(result: ToolResult, revision: str | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from agentkit.mcp._process import StderrTail, child_environment, end_group, stop
-from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, McpError, Message
+from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, INVALID_REQUEST, ErrorResponse, McpError, Message
 from agentkit.mcp.lines import LineWriter, QueueWriter, read_lines
 from agentkit.mcp.peer import Peer
 from agentkit.mcp.server import Server
@@ -29,13 +29,17 @@ CLOSE_SECONDS: Final = 2.0  # for each of: end by itself, obey "terminate", be g
 def serve_stdio(server: Server, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
     """Serve one client on standard input and output, until it closes the input.
 
-    From here on, whatever a tool prints, or a program that it starts, goes to standard error, and reads nothing.
+    Until then, whatever a tool prints, or a program that it starts, goes to standard error, and reads nothing.
     """
     with _protocol_streams() if stdin is None or stdout is None else contextlib.nullcontext((stdin, stdout)) as (i, o):
         write = LineWriter(o)
         session = server.connect(lambda message, about: write(message))
-        for line in read_lines(i):
-            session.peer.receive(line)
+        try:
+            for line in read_lines(i, "client"):
+                session.peer.receive(line)
+        except McpError as error:  # a line that is too long: what comes after it cannot be told from it
+            with contextlib.suppress(McpError):
+                session.peer.send(ErrorResponse(None, INVALID_REQUEST, str(error)))
         session.peer.finish(FINISH_SECONDS)
         session.peer.closed("The client closed the connection.")
 
@@ -53,7 +57,11 @@ def _protocol_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
         try:
             yield stdin, stdout
         finally:
+            with contextlib.suppress(OSError, ValueError):
+                before.flush()  # what somebody wrote there meanwhile belongs to standard error
             sys.stdout = before
+            os.dup2(stdin.fileno(), 0)
+            os.dup2(stdout.fileno(), 1)
 
 
 class StdioTransport(Transport):
@@ -120,7 +128,7 @@ class StdioTransport(Transport):
 
     def _started(self) -> subprocess.Popen[bytes]:
         # Windows finds "npx" only as "npx.cmd", and only if it is looked up with the child's own PATH.
-        found = shutil.which(self.command, path=self._env.get("PATH"))
+        found = shutil.which(self._place(), path=self._env.get("PATH"))
         if found is None:
             raise McpError(f"There is no program {self.command!r}. Is it installed, and on the PATH?")
         try:
@@ -138,15 +146,26 @@ class StdioTransport(Transport):
         except (OSError, ValueError) as error:
             raise McpError(f"The program {self.command!r} cannot be started: {error}.") from None
 
+    def _place(self) -> str:
+        """The command; one with a path part is meant from the folder in which the server starts."""
+        if self._cwd is None or not os.path.dirname(self.command):  # noqa: PTH120 (a Path would lose the "./")
+            return self.command
+        return str(self._cwd.absolute() / self.command)
+
     def __repr__(self) -> str:
-        return f"StdioTransport({self.command!r}, {list(self.args)!r})"
+        """Without the arguments: one of them may be a key."""
+        count = len(self.args)
+        return f"StdioTransport({self.command!r}, {count} argument{'' if count == 1 else 's'})"
 
 
 def _read(process: subprocess.Popen[bytes], peer: Peer) -> None:
     assert process.stdout is not None
     with process.stdout as stream:
-        for line in read_lines(stream):
-            peer.receive(line)
+        try:
+            for line in read_lines(stream, "server"):
+                peer.receive(line)
+        except McpError as error:
+            peer.closed(str(error))  # before the pipe is closed, of which the server will die
     # The output has ended. If the program has not, nobody can be answered any more.
     try:
         process.wait(1.0)  # `_watch` tells of its death, with the exit code
