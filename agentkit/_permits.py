@@ -61,7 +61,12 @@ class Permits:
         return word, why
 
     def changed(self, tool: Tool) -> bool:
-        """Whether this is another definition than the one that was agreed to."""
+        """Whether this is another definition than the one that was agreed to.
+
+        The tool of a remote server knows it by itself: its function has ``definition_changed``.
+        """
+        if getattr(getattr(tool, "function", None), "definition_changed", False) is True:
+            return True
         return self.trusted is not None and self.trusted.get(tool.name) != tool.fingerprint
 
     def asks(self, passage: Passage) -> str | None:
@@ -85,6 +90,10 @@ class Permits:
         call = (passage.tool.name, judged, passage.run_id, now, passage.arguments.keys())
         return any(grant.covers(*call) for grant in self.grants)
 
+    def forget(self, names: Collection[str]) -> None:
+        """Take back the standing grants for these tools: somebody else stands behind their names now."""
+        self.grants[:] = [grant for grant in self.grants if grant.tool not in names]
+
     def approval(self, passage: Passage, agent: str, by: str) -> Approval:
         """A yes to this call as it stands."""
         until = self.clock() + self.seconds
@@ -92,7 +101,13 @@ class Permits:
 
     def digest(self, passage: Passage, agent: str, until: float | None) -> str:
         tool, call = passage.tool, passage.call
-        shown = (passage.run_id, agent, call.id, tool.name, tool.fingerprint, passage.arguments, until)
+        definition = tool.fingerprint
+        whole = getattr(
+            getattr(tool, "function", None), "definition_digest", ""
+        )  # of a remote tool, with what the model is not shown
+        if isinstance(whole, str):
+            definition += whole
+        shown = (passage.run_id, agent, call.id, tool.name, definition, passage.arguments, until)
         return digest_of(shown, self.secret)
 
 

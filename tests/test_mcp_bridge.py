@@ -297,7 +297,6 @@ class TestSchemas:
         [
             ({"type": "object", "properties": {"a": {"type": "text"}}}, "not a JSON Schema"),
             ({"type": "object", "properties": {"a": {"$ref": "http://evil.example/s.json"}}}, "points outside itself"),
-            ({"type": "object", "patternProperties": {"(a+)+$": {}}}, "could run for ever"),
             ({"type": "object", "description": "x" * 200_000}, "200,0"),
         ],
     )
@@ -341,13 +340,13 @@ class TestSchemas:
         client = RemoteClient("disk", remote(schema=schema))
         assert call(linked(client), path="a" * 60 + "!").ok
 
-    def test_a_schema_that_refers_in_a_circle_does_not_hang(self) -> None:
+    def test_a_schema_that_refers_in_a_circle_hides_its_tool_only(self) -> None:
         circle = {
             "type": "object",
             "$defs": {"a": {"$ref": "#/$defs/a"}},
             "properties": {"path": {"$ref": "#/$defs/a"}},
         }
-        assert code(call(linked(RemoteClient("disk", remote(schema=circle))))) == "bad_arguments"
+        assert linked(RemoteClient("disk", remote("bad", schema=circle), remote("good"))).names == ("good",)
 
     def test_hidden_letters_in_descriptions_do_not_reach_the_model(self) -> None:
         schema = {"type": "object", "properties": {"path": {"type": "string", "description": "A \u200bpath."}}}

@@ -84,6 +84,7 @@ def test_every_pairing(client: str, server: str, way: str, opened: Opened) -> No
     assert found.ok and found.data["count"] == 1 and found.data["matches"][0]["text"] == "물 and fire"
     denied = here.call_tool("read_file", {"path": "../secret"})
     assert denied.is_error and "leads out of the folder" in denied.text
+    assert [item["uriTemplate"] for item in here.list_resource_templates()] == ["jail:///{+path}"]
     assert here.read_resource("jail:///notes.txt")[0]["text"] == "물 and fire\n"
     assert [prompt["name"] for prompt in here.list_prompts()] == ["summarise_file"]
     assert "notes.txt" in here.get_prompt("summarise_file", {"path": "notes.txt"})[0]["content"]["text"]

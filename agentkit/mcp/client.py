@@ -13,7 +13,7 @@ from agentkit.mcp.answering import Elicitation, Roots, Sampling, answers
 from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, McpError, Notification, Problem
 from agentkit.mcp.peer import Peer, Progress, Send
 from agentkit.mcp.recording import Recorder
-from agentkit.mcp.remote import Rejected, RemoteTool, ToolOutcome, read_outcome, read_page, read_tool
+from agentkit.mcp.remote import Rejected, RemoteTool, ToolOutcome, read_outcome, read_page, read_tools
 from agentkit.mcp.revisions import LATEST, SUPPORTED, has_batches
 from agentkit.mcp.server import Server
 from agentkit.mcp.transport import MemoryTransport, Transport
@@ -155,18 +155,8 @@ class Client:
 
     def list_tools(self) -> tuple[RemoteTool, ...]:
         """All tools of the server, page by page. What cannot be used is in `rejected`, with the reason."""
-        tools: dict[str, RemoteTool] = {}
-        rejected: list[Rejected] = []
-        for body in self._all_pages("tools/list", "tools"):
-            found = read_tool(body)
-            if isinstance(found, RemoteTool) and found.name not in tools:
-                tools[found.name] = found
-            elif isinstance(found, RemoteTool):
-                rejected.append(Rejected(found.name, "Another tool of this server has the same name.", body))
-            else:
-                rejected.append(found)
-        self.rejected = tuple(rejected)
-        return tuple(tools.values())
+        tools, self.rejected = read_tools(self._all_pages("tools/list", "tools"))
+        return tools
 
     def call_tool(
         self,

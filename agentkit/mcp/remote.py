@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import Any
 
 from agentkit._value import value
@@ -14,6 +15,7 @@ class RemoteTool:
     """A tool as its server describes it. Nothing of this can be trusted, ``annotations`` least of all.
 
     ``input_schema`` is the JSON Schema of the arguments, ``output_schema`` that of ``ToolOutcome.data`` if the server gave one.
+    ``body`` is the whole definition as it came, with what is not read here.
     """
 
     name: str
@@ -22,6 +24,7 @@ class RemoteTool:
     annotations: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None = None
     title: str = ""
+    body: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @value
@@ -70,7 +73,23 @@ def read_tool(body: Any) -> RemoteTool | Rejected:
         notes if isinstance(notes, Mapping) else {},
         output if isinstance(output, Mapping) else None,
         title if isinstance(title, str) else "",
+        body,
     )
+
+
+def read_tools(bodies: Iterable[Any]) -> tuple[tuple[RemoteTool, ...], tuple[Rejected, ...]]:
+    """The tools of a list, and what of it cannot be used. Of two with the same name, the first counts."""
+    tools: dict[str, RemoteTool] = {}
+    rejected: list[Rejected] = []
+    for body in bodies:
+        found = read_tool(body)
+        if isinstance(found, Rejected):
+            rejected.append(found)
+        elif found.name in tools:
+            rejected.append(Rejected(found.name, "Another tool of this server has the same name.", body))
+        else:
+            tools[found.name] = found
+    return tuple(tools.values()), tuple(rejected)
 
 
 def read_outcome(result: Mapping[str, Any]) -> ToolOutcome:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import json
 import re
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from agentkit._jsonsafe import canonical, dumps, json_safe
+from agentkit._jsonsafe import dumps, json_safe
 from agentkit._running import DOOR_CODES
 from agentkit.errors import ToolError
 from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, TIMED_OUT, McpError, Notification
@@ -24,6 +25,7 @@ DESCRIPTION: Final = 2_000  # characters of a description that the model reads
 FAILURE: Final = 1_500  # characters of an error's text
 _RESERVED: Final = DOOR_CODES | {"cancelled", "tool_failed", "tool_error"}
 _CHANGED: Final = "notifications/tools/list_changed"
+_NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")
 
 
 class LostAnswer(ToolError, TimeoutError):
@@ -32,7 +34,7 @@ class LostAnswer(ToolError, TimeoutError):
 
 @dataclass(eq=False)
 class Link:
-    """One server behind the tools of a registry. Made by `agentkit.mcp.bridge.add_mcp`.
+    """One server behind the tools of a registry. Made by `agentkit.mcp.bridge.add_mcp`, whose options it keeps.
 
     ``rejected`` holds the definitions that cannot be used, with the reason; ``agreed`` the fingerprints agreed to.
     """
@@ -50,11 +52,16 @@ class Link:
     limit: int = 16_000
     boundary: Callable[[], str] = field(default=lambda: "", repr=False)
     agreed: dict[str, str] = field(default_factory=dict, repr=False)
+    known_only: bool = False  # whether a definition that is not in `agreed` asks, also at the beginning
     rejected: tuple[Rejected, ...] = ()
-    present: frozenset[str] = frozenset()
+    present: tuple[str, ...] = ()
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
-    _heard: Notification | None = field(default=None, repr=False)
-    _before: list[Link] = field(default_factory=list, repr=False)
+    # Links that follow one another under one name have the same `place`, and a later one may replace the tools of an earlier
+    # one. For example: the server "files" is closed and added again. `read_file` in the registry still belongs to the first
+    # link. For the second it is no stranger's tool, since `first.place is second.place`, so it becomes the second one's.
+    place: object = field(default_factory=object, repr=False)
+    _last: Notification | None = field(default=None, repr=False)
+    _stale: bool = field(default=False, repr=False)
 
     def word(self, remote: str) -> str:
         """What the user vouches for: ``ask``, ``read``, ``write`` or ``dangerous``."""
@@ -63,45 +70,75 @@ class Link:
         return next((word for name, word in self.permission.items() if fnmatch.fnmatchcase(remote, name)), "ask")
 
     def definition(self, item: RemoteTool) -> str:
-        """The fingerprint of a definition as the server gave it: 16 digits that change when anything in it does."""
-        parts = [item.name, item.title, item.description, item.input_schema, item.annotations, item.output_schema]
-        return hashlib.sha256(canonical(parts).encode("utf-8")).hexdigest()[:16]
+        """The fingerprint of a definition as it came: 32 hex digits that change when anything in it does (SHA-256).
+
+        Raises `BadSchema` when it cannot be written as JSON.
+        """
+        read = [item.name, item.title, item.description, item.input_schema, item.annotations, item.output_schema]
+        try:
+            text = json.dumps([read, item.body], sort_keys=True, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError):
+            raise BadSchema("Its definition is nested too deeply, or is not JSON.") from None
+        return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
 
     def key(self, remote: str) -> str:
         """Under which a definition of this server is remembered."""
         return f"{self.owner}/{remote}"
 
     def digest(self, tool: Tool) -> str:
-        return tool.function.digest if isinstance(tool.function, RemoteFunction) else ""
+        return tool.function.definition_digest if isinstance(tool.function, RemoteFunction) else ""
+
+    def owns(self, tool: Tool) -> bool:
+        """Whether a tool belongs to this server, or to one that had its name before."""
+        return isinstance(tool.function, RemoteFunction) and tool.function.link.place is self.place
 
     def has(self, tool: Tool, remote: str) -> bool:
         """Whether this is our own tool for the server's tool of that name."""
-        function = tool.function
-        return isinstance(function, RemoteFunction) and function.remote.name == remote and self._is(function.link)
+        return self.owns(tool) and tool.function.remote.name == remote  # type: ignore[attr-defined]
 
-    def _is(self, other: Link) -> bool:
-        return other is self or any(before._is(other) for before in self._before)
+    @property
+    def names(self) -> list[str]:
+        """The server's names of its tools, as they were listed last."""
+        return [*self.present, *(each.name for each in self.rejected)]
 
-    def takes_over(self, old: Link) -> None:
-        self._before = [old]
-        old._before = []
-        old.agreed = {}
+    def listed(self) -> tuple[RemoteTool, ...]:
+        """What the server lists now. What it has said about changes until now is then known."""
+        self.heard()
+        tools: tuple[RemoteTool, ...] = self.client.list_tools()
+        self._stale = False
+        return tools
 
     def heard(self) -> bool:
-        """Whether the server has said, since this was asked last, that its tools have changed."""
+        """Whether the server has said, since it was asked for its tools, that they have changed.
+
+        A client keeps only its last notifications. When the one that was seen last is no longer among them, some were lost,
+        and one of those may have said it.
+        """
         notes = self.client.notifications.copy()
-        last = next((note for note in reversed(notes) if note.method == _CHANGED), None)
-        new, self._heard = last is not None and last is not self._heard, last
-        return new
+        seen, self._last = self._last, notes[-1] if notes else None
+        for note in reversed(notes):
+            if note is seen:
+                return self._stale
+            if note.method == _CHANGED:
+                break
+        else:
+            if seen is None and len(notes) != notes.maxlen:
+                return self._stale
+        self._stale = True
+        return True
 
 
 class RemoteFunction:
-    """The function of a remote tool: it sends the arguments and reads the answer."""
+    """The function of a remote tool: it sends the arguments and reads the answer.
 
-    def __init__(self, link: Link, name: str, remote: RemoteTool, asks: bool, reads: bool) -> None:
+    ``definition_changed`` and ``definition_digest`` are also read at the door of the registry: a standing grant is not for a
+    definition that nobody has agreed to, and an approval is for one definition.
+    """
+
+    def __init__(self, link: Link, name: str, remote: RemoteTool, asks: bool, reads: bool, changed: bool) -> None:
         self.link, self.name, self.remote = link, name, remote
         self.asks, self.reads = asks, reads
-        self.digest = link.definition(remote)
+        self.definition_changed, self.definition_digest = changed, link.definition(remote)
         # By these two the registry knows which tools are the same one: the server, and its own name for the tool.
         self.__module__ = f"mcp:{link.owner}"
         self.__qualname__ = remote.name
@@ -127,14 +164,14 @@ class RemoteFunction:
         try:
             with link.lock:  # whoever comes second must see what the first one has found
                 if link.client.revision is not None and (link.heard() or self.asks):
-                    _listed(link.registry, link, first=False)
+                    _listed(link)
         except McpError as error:
             told = f"The server {link.owner} could not be asked for its tools, so nothing was sent: "
             raise ToolError(told + self._fenced(str(error)), code="server_gone") from None
         now = link.registry.find(self.name)
         if self.remote.name not in link.present:
             raise ToolError(f"The server {link.owner} does not offer this tool any more.", code="tool_gone")
-        if now is None or link.digest(now) != self.digest:
+        if now is None or link.digest(now) != self.definition_digest:
             raise ToolError(
                 f"The server {link.owner} has changed the definition of this tool since it was agreed to. Nothing was sent.",
                 code="definition_changed",
@@ -173,24 +210,28 @@ class RemoteFunction:
 
 def made_tool(link: Link, name: str, item: RemoteTool, *, changed: bool) -> Tool:
     """A `Tool` for a remote definition. Raises `BadSchema` when the definition cannot be used."""
-    if label(item.name, 128) != item.name:
-        raise BadSchema("Its name is too long, or holds letters that a name of a tool does not have.")
     word = link.word(item.name)
     permission: Permission = "write" if word == "ask" else word  # type: ignore[assignment]
     if word == "ask" and item.annotations.get("destructiveHint") is True:
         permission = "dangerous"  # a server is believed only when it warns
     asks = word in ("ask", "dangerous") or changed
     text = cut(neutral(item.description).strip(), DESCRIPTION)
-    function = RemoteFunction(link, name, item, asks, permission == "read")
+    validate = remote_validator(item.input_schema)  # first: it refuses what is too large to look at
     return Tool(
         name,
         text or f"A tool of the server {link.owner}, which gives no description of it.",
         plain_schema(item.input_schema, lambda words: cut(neutral(words), DESCRIPTION)),
-        function,
-        remote_validator(item.input_schema),
+        RemoteFunction(link, name, item, asks, permission == "read", changed),
+        validate,
         permission,
         asks,
     )
+
+
+def check_name(name: str) -> None:
+    """Names of tools are what the specification says. Others could be sentences, or look like the name of another tool."""
+    if not _NAME.fullmatch(name):
+        raise BadSchema("Its name is too long, or holds letters that a name of a tool does not have.")
 
 
 def owner_word(name: str) -> str:

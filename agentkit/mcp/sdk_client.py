@@ -26,7 +26,7 @@ from agentkit.mcp._jsonschema import load_jsonschema
 from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, INTERNAL_ERROR, TIMED_OUT, McpError, Notification
 from agentkit.mcp.peer import Progress
 from agentkit.mcp.recording import Recorder
-from agentkit.mcp.remote import Rejected, RemoteTool, ToolOutcome, read_outcome, read_tool
+from agentkit.mcp.remote import Rejected, RemoteTool, ToolOutcome, read_outcome, read_tools
 from agentkit.mcp.sdk_loop import Holder, addressed
 
 T = TypeVar("T")
@@ -130,17 +130,8 @@ class SdkClient:
 
     def list_tools(self) -> tuple[RemoteTool, ...]:
         """All tools of the server. What cannot be used is in `rejected`, with the reason."""
-        tools: dict[str, RemoteTool] = {}
-        rejected: list[Rejected] = []
-        for body in self._all_pages("list_tools", "tools"):
-            found = read_tool(body)
-            if isinstance(found, Rejected) or found.name in tools:
-                told = found.reason if isinstance(found, Rejected) else "Another tool of this server has the same name."
-                rejected.append(Rejected(found.name, told, body))
-            else:
-                tools[found.name] = found
-        self.rejected = tuple(rejected)
-        return tuple(tools.values())
+        tools, self.rejected = read_tools(self._all_pages("list_tools", "tools"))
+        return tools
 
     def call_tool(
         self,
@@ -231,7 +222,7 @@ class SdkClient:
         words = str(error).strip() or type(error).__name__
         last = self.stderr.strip()[-1_000:]
         said = f" Its last words: {last}" if last and code in (CONNECTION_CLOSED, INTERNAL_ERROR) else ""
-        return McpError(f"{method} failed: {words[:1_000]}.{said}", code=code)
+        return McpError(f"{method} failed: {words[:1_000].rstrip('.')}.{said}", code=code)
 
     def _made(self) -> Inner:
         """The SDK's client, not entered yet."""
