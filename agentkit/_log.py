@@ -294,11 +294,8 @@ def _same(before: _Round, now: _Round) -> bool:
     """Whether two rounds have the same names and arguments, data and errors; ids and notes may differ."""
     if len(before[0]) != len(now[0]):
         return False
-    for old, new in zip(before[0], now[0], strict=True):
-        if old.name != new.name or old.arguments != new.arguments:
-            return False
-    for was, found in zip(before[1], now[1], strict=True):
-        if was.data != found.data or was.error != found.error:
+    for old, was, new, found in zip(*before, *now, strict=True):
+        if old.name != new.name or old.arguments != new.arguments or was.data != found.data or was.error != found.error:
             return False
     return True
 
