@@ -19,9 +19,10 @@ if [ ! -x "$venv/bin/python" ]; then
 fi
 
 echo "Installing agentkit [$extras]. The first time this takes a minute or two."
-if command -v uv >/dev/null 2>&1; then
-  uv pip install --quiet --python "$venv/bin/python" -c constraints.txt -e ".[$extras]" || exit 1
-else
+# uv is quicker, but it reads no settings of pip: behind a mirror or a proxy pip may reach what uv cannot.
+if ! { command -v uv >/dev/null 2>&1 &&
+  uv pip install --quiet --python "$venv/bin/python" -c constraints.txt -e ".[$extras]"; }; then
+  "$venv/bin/python" -m pip --version >/dev/null 2>&1 || "$venv/bin/python" -m ensurepip >/dev/null || exit 1
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$extras]" || exit 1
 fi
 

