@@ -188,6 +188,23 @@ class TestPanel:
         for number, picture in enumerate(stack.children, 1):
             assert f"Message {number} of {len(recorder)}" in picture.value and picture.value.count("<b>") == 1
 
+    @pytest.mark.parametrize("count", [1, 12, 13, 40])
+    def test_the_number_that_is_shown_is_that_of_the_message(self, count: int) -> None:
+        pytest.importorskip("ipywidgets")
+        from agentkit.widgets.sequence import sequence_diagram
+
+        panel = sequence_diagram([said("a", "b", Notification("x")) for _ in range(count)])
+        play, slider, jump = panel.children[0].children
+        stack = panel.children[1]
+        assert f"Message 1 of {count}" in stack.children[stack.selected_index].value
+        if count <= 12:
+            assert not slider.readout and jump.options[jump.index] == "1"
+            return
+        assert slider.value == play.value == jump.value == stack.selected_index == 1
+        for number in (1, count):
+            assert f"Message {number} of {count}" in stack.children[number].value
+        assert slider.max == play.max == jump.max == count
+
     def test_hostile_text_in_the_pictures(self) -> None:
         pytest.importorskip("ipywidgets")
         from agentkit.widgets.sequence import sequence_diagram

@@ -83,28 +83,30 @@ def folded(summary: str, inner: str, is_open: bool = False) -> str:
     return f"<details{' open' if is_open else ''}><summary>{escape(summary)}</summary>{inner}</details>"
 
 
-def frames(children: Sequence[Any], names: Sequence[str], start: int = 0) -> tuple[Any, list[Any]]:
+def frames(children: Sequence[Any], names: Sequence[str], start: int = 0, *, first: int = 0) -> tuple[Any, list[Any]]:
     """A stack of pictures that are all in the browser already, and the controls that choose one.
 
     Play, slider and step buttons are linked to the stack in the browser: stepping needs no answer from the kernel, so
-    it also works while the kernel is busy.
+    it also works while the kernel is busy. ``first`` is the number of the first picture.
 
     Returns:
         The stack, and the controls: Play, IntSlider, and buttons with the names (a number field if there are many).
     """
-    last = max(len(children) - 1, 0)
-    shown = start if children else None
-    stack = widgets.Stack(list(children), selected_index=shown, layout=widgets.Layout(width="100%"))
-    slider = widgets.IntSlider(value=start, min=0, max=last, description="Step", layout=widgets.Layout(width="320px"))
-    play = widgets.Play(
-        value=start, min=0, max=last, interval=1500, show_repeat=False, layout=widgets.Layout(width="90px")
-    )
+    many = len(children) > 12
+    empty = [html("") for _ in range(first if many and children else 0)]  # so that a number is the place in the stack
+    low, high = len(empty), len(empty) + max(len(children) - 1, 0)
+    shown = low + start if children else None
+    stack = widgets.Stack([*empty, *children], selected_index=shown, layout=widgets.Layout(width="100%"))
+    slider = widgets.IntSlider(value=low + start, min=low, max=high, description="Step", readout=many or first == 0)
+    slider.layout.width = "320px"
+    play = widgets.Play(value=low + start, min=low, max=high, interval=1500, show_repeat=False)
+    play.layout.width = "90px"
     widgets.jslink((play, "value"), (slider, "value"))
     widgets.jslink((slider, "value"), (stack, "selected_index"))
-    if len(children) <= 12:
+    if many:
+        jump = widgets.BoundedIntText(value=low + start, min=low, max=high, layout=widgets.Layout(width="80px"))
+        widgets.jslink((slider, "value"), (jump, "value"))
+    else:
         jump = widgets.ToggleButtons(options=list(names), index=shown, style={"button_width": "auto"})
         widgets.jslink((slider, "value"), (jump, "index"))
-    else:
-        jump = widgets.BoundedIntText(value=start, min=0, max=last, layout=widgets.Layout(width="80px"))
-        widgets.jslink((slider, "value"), (jump, "value"))
     return stack, [play, slider, jump]

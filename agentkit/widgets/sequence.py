@@ -25,7 +25,7 @@ def sequence_diagram(recorded: Sequence | Iterable[Recorded]) -> Panel:
     pictures = [html(_picture(found, index)) for index in range(count)]
     for picture in pictures:
         picture.layout.width = "100%"
-    stack, controls = frames(pictures, [str(index + 1) for index in range(count)])
+    stack, controls = frames(pictures, [str(index + 1) for index in range(count)], first=1)
     return Panel("sequence", [row(*controls), stack], lambda: Shown(repr(found), found._repr_html_()))
 
 

@@ -382,8 +382,8 @@ print("exit code", client.process.returncode)
 #
 # ### Look: every message
 #
-# In a **sequence diagram** each side is a column, and time goes down. A dashed line asks or tells, a dotted line answers. In the table
-# below it, open a message to see its JSON. (In a running notebook you can also step through them.)
+# In a **sequence diagram** each side is a column, and time goes down. A dashed line asks or tells, a dotted line answers. Step through the
+# messages: below stands the JSON of each. (Where a notebook is only shown and not run, a table holds it: open a message there.)
 
 # %%
 sequence_diagram(recorder)

@@ -354,3 +354,14 @@ def test_notebook_05_in_jupyterlab(opened: Callable[[str, str], Watched]) -> Non
     approve_once(watched)
     watched.picture("notebook_05_approval")
     assert watched.failures() == []
+
+
+@pytest.mark.parametrize("number", ["13", "14"])
+def test_the_notebooks_of_mcp_in_jupyterlab(number: str, opened: Callable[[str, str], Watched]) -> None:
+    """They start programs and servers in a live kernel, whose streams are not those of a terminal."""
+    (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
+    watched = opened(path.name, without_outputs(path))
+    panel = first_panel(watched, "sequence")
+    assert "tools/call" in panel.inner_text()
+    watched.picture(f"notebook_{number}_sequence")
+    assert watched.failures() == []
