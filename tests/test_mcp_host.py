@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentkit import DefinitionError, Registry, ToolCall
+from agentkit._approvals import Grant
 from agentkit.mcp import Client, McpError, Recorded, Recorder, StdioTransport
 from agentkit.mcp.bridge import add_mcp, owner_of
 from agentkit.mcp.host import Host, integrations
@@ -47,6 +48,16 @@ class TestHost:
             assert (
                 host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "3")).ok and len(host.registry) == 3 + SHOP
             )
+
+    def test_what_a_person_has_granted_holds_after_a_new_connection(self, folder: Path) -> None:
+        server = jail_server(folder)
+        host = Host({"files": server}, fenced=False)
+        with host:
+            assert host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "1")).error.code == "needs_approval"  # type: ignore[union-attr]
+            host.registry.grant(Grant("read_file", {"path": "*"}))
+            assert host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "2")).data == "hello"
+        with host:
+            assert host.registry.call(ToolCall("read_file", {"path": "a.txt"}, "3")).data == "hello"
 
     def test_permissions_are_given_for_each_server(self, folder: Path) -> None:
         servers = {"files": jail_server(folder), "shop": orders_server()}

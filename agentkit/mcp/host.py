@@ -51,10 +51,8 @@ class Host:
         self.registry = Registry() if registry is None else registry
         self.recorder = Recorder() if recorder is None else recorder
         self._permission, self._timeout, self._options = permission, timeout, options
-        self._sources = _named(servers)
-        self._closed = False
-        self.clients: dict[str, Any] = {}
-        self._make_clients()
+        self.clients = {name: self._client(name, source) for name, source in _named(servers).items()}
+        self._named = {name: _Named(client, name) for name, client in self.clients.items()}
         unknown = [] if isinstance(permission, str) else [name for name in permission if name not in self.clients]
         if unknown:
             raise DefinitionError(
@@ -63,8 +61,6 @@ class Host:
 
     def connect(self) -> Host:
         """Connect to every server and add its tools. Nothing stays open when one of them fails."""
-        if self._closed:  # a client is good for one connection
-            self._make_clients()
         try:
             for name, client in self.clients.items():
                 client.connect()
@@ -77,7 +73,6 @@ class Host:
 
     def close(self) -> None:
         """Close every connection, the last one first. May be called twice."""
-        self._closed = True
         for client in reversed(self.clients.values()):
             client.close()
 
@@ -93,11 +88,6 @@ class Host:
     def sequence(self) -> Sequence:
         """All messages so far as a sequence diagram."""
         return sequence(self.recorder)
-
-    def _make_clients(self) -> None:
-        self._closed = False
-        self.clients = {name: self._client(name, source) for name, source in self._sources.items()}
-        self._named = {name: _Named(client, name) for name, client in self.clients.items()}
 
     def _client(self, name: str, source: Any) -> Any:
         made: dict[str, Any] = {"name": "host", "timeout": self._timeout, "recorder": self.recorder}
