@@ -417,8 +417,8 @@ print("agentkit's client, all hold:", mcp_client_contract(lambda command: packag
 by_hand
 
 # %% [markdown]
-# *noise* comes back under *What goes wrong*, *pages* under *Further*. *endless list* holds for a poor reason: our client never asks for a
-# second page.
+# *noise* comes back under *What goes wrong*. A server may send a long list in **pages**, and our client reads only the first: *Further* reads
+# all. So *endless list* holds for a poor reason: our client never asks for a second page.
 #
 # | yours | agentkit | what it adds |
 # |---|---|---|
@@ -484,7 +484,7 @@ with packaged(noisy) as client:
 # **2. An id that changes its type.** *Symptom:* the client waits for ever, though an answer came. *Cause:* the server turned the number
 # into a text. *Cure:* give back the id as it came.
 #
-# **Before you run the next cell:** what would your `HandClient` do with this answer? (We do not run it: it has no time-out.)
+# **Before you run the next cell:** which line of your `HandClient` makes it wait? (We do not run it here: it has no time-out.)
 
 # %%
 texts = broken("texts", '"id": message["id"]', '"id": str(message["id"])')
@@ -496,7 +496,7 @@ except McpError as problem:
     print("agentkit:", problem)
 
 # %% [markdown]
-# It would read on for ever, since `"1" != 1`.
+# The `while` in `request`: it would read on for ever, since `"1" != 1`.
 #
 # **3. The server dies in a call.** *Symptom:* in a client that does not notice the end, the agent hangs. *Cause:* no line will come.
 # *Cure:* treat the end of the stream as an answer: the server is gone. (`sys.exit` raises `SystemExit`, which `except Exception` does not
@@ -663,9 +663,8 @@ print("still fails:", report.failed)
 # ### A list that changes
 #
 # A server gets a new tool while you are connected. *Symptom:* the agent does not know it, or calls one that is gone. *Cure:* the server
-# sends a notification, and the client asks for the list again. A registry does so before its next call. You vouched for the tools that were
-# there, so a new one asks a person. (If two tools have the same name, the second one gets the name of its server in front:
-# `jail2__read_file`.)
+# sends a notification, and the client asks for the list again. A registry does so before its next call. (`add_mcp` puts the tools of a
+# client into a registry: notebook 14.) Your `permission="read"` was said about the tools that were there, so a new one asks a person.
 
 # %%
 @tool

@@ -176,12 +176,15 @@ print(without.status_code, without.json()["error"]["message"])
 # The gateway must be able to trust the headers, so the server refuses what does not match. The third request, without them, is taken for the
 # old era, in which a handshake gives each client a session id.
 #
-# Over HTTP anybody can knock. A **bearer token** in a header, a secret text, says who asks. **401** means: nobody knows you. **403** means: you
-# are known, but your token is not good for this. *Further* tries both.
-#
+# Over HTTP anybody can knock. A **bearer token** in a header, a secret text, says who asks. Its **scopes**, words such as `stock:read`, say
+# what it is good for. **401** means: nobody knows you. **403** means: you are known, but your token has not the scope that the call needs.
+# *Further* tries both.
+
+# %% [markdown]
 # ### From a server to a registry
 #
-# An agent takes its tools from a registry. So each remote tool becomes one of ours, whose function asks the server.
+# An agent takes its tools from a registry. So each remote tool becomes one of ours, whose function asks the server. A server may add
+# **annotations** to a tool, hints such as `readOnlyHint`: this tool only reads.
 
 # %%
 def my_bridge(registry, client):
@@ -190,8 +193,8 @@ def my_bridge(registry, client):
             return client.call_tool(name, arguments).text
 
         level = "read" if remote.annotations.get("readOnlyHint") else "write"
-        made = Tool(remote.name, remote.description, remote.input_schema, ask, dict, level)
-        registry.add(made)                                # dict: no check of the arguments yet
+        unchecked = dict                                  # no check of the arguments yet
+        registry.add(Tool(remote.name, remote.description, remote.input_schema, ask, unchecked, level))
 
 
 registry = Registry()
@@ -200,7 +203,7 @@ with SdkClient(make_shop()) as client:
     print(registry.call(ToolCall("stock", {"item": "cable"}, "1")).data)
 
 # %% [markdown]
-# It works with our own server. Now a stranger's. Its **annotations**, hints such as *this tool only reads*, are written by its author, too.
+# It works with our own server. Now a stranger's. Its annotations are written by its author, too.
 
 # %%
 def make_stranger():
@@ -267,7 +270,9 @@ print(asks.error.code, sent)
 print(reads.data)
 
 # %% [markdown]
-# So the permission comes from you. This is the rule, in the package. (`fnmatchcase` compares a name with a pattern such as `lookup_*`.)
+# So the permission comes from you. This function of the package reads what you said. One word is for all tools. In a dict the first pattern
+# that fits counts (`fnmatchcase` compares a name with a pattern such as `lookup_*`); with none it is `ask`: the tool counts as writing and
+# asks a person. Where a server is believed, because it warns, stands under *Further*: *How a remote tool is made*.
 
 # %%
 source(remote_tool.Link.word)
@@ -304,7 +309,8 @@ with SdkClient(shop) as client:
 
 # %% [markdown]
 # A tool that you vouched for is called without a new look: a silent change is found only when the bridge asks for the definitions again, by
-# `refresh`. The bridge does it by itself when the server says that its list has changed, and before each call that a person approves.
+# `refresh`. Then the changed tool asks a person, until `bridge.agree` says that one has looked at it. The bridge refreshes by itself when the
+# server says that its list has changed, and before each call that a person approves.
 #
 # So call `refresh` at each start, and vouch sparingly. (`bridge.fingerprints(registry)` gives what you agreed to. Save it, and hand it to
 # `add_mcp` the next time, as `agreed`.)
@@ -454,11 +460,11 @@ quiz("14")
 # ## Recap
 #
 # - A server in a cell and as a program: *A server from decorators*, *HTTP by hand*, *A server of the SDK as a program*, 14.2.
-# - One server in both eras, and one that knows only the first: *See it fail*, *Two eras on the wire*, 14.3.
+# - One server in both eras, and one that knows only the first: *See it fail*, *Two eras on the wire*, 14.3 (*Further*).
 # - Hints, words and definitions of a server are not believed: *From a server to a registry*, *A definition that changes*, 14.1.
 # - A stranger's clock, and our desk in the SDK's client: *A server that somebody else wrote*, *Our server in somebody else's client*.
 #
-# **Next:** 15, safety. You keep strangers out of your registry now. There you attack an agent, and defend it.
+# **Next:** 15, safety. Your registry does not believe strangers any more. There you attack an agent, and defend it.
 
 # %% [markdown]
 # ## Further
@@ -514,7 +520,7 @@ both = [facts(recorder) for recorder in eras.values()]
 table([[key, both[0][key], both[1][key]] for key in both[0]], ["", *eras])
 
 # %% [markdown]
-# `resultType` is new: `complete`, or `input_required` (see *When a server must ask back*).
+# The first two; the others need the JSON. `resultType` is new: `complete`, or `input_required` (see *When a server must ask back*, below).
 #
 # **14.3** Write `revision(messages)`. `messages` is a list of recorded messages as dicts, in order. Return the revision that the two sides
 # agreed on, or `None`. In the old era the *answer* to `initialize` counts. In the new one it stands in `_meta` of each request, under `KEY`.
@@ -533,8 +539,7 @@ check("14.3", revision)
 # %% [markdown]
 # ### Who may ask: tokens and scopes
 #
-# A **bearer token** opens the door to whoever bears it. A **scope** is a word that says what a token is good for. Two refusals must not be
-# mixed up.
+# Two tokens with different scopes: one for the stock, one for the news. The two refusals must not be mixed up.
 
 # %%
 tokens = {"open-sesame-1": ["stock:read"], "old-ticket-22": ["news:read"]}
@@ -746,7 +751,7 @@ print(own_client.call_tool("stock", {"item": "charger"}).structured_content, own
 own_client.close()
 
 # %% [markdown]
-# `SdkClient` is built on the same idea. It adds time-outs, all pages, errors as sentences, a recorder, and the last words of a server. It also
+# `SdkClient` is built on the same idea. It adds time-outs, errors as sentences, a recorder, and the last words of a server. It also
 # gives tools and results the form of our own client: `my_bridge` reads `.annotations` and `.text`, so it works with `SdkClient` and not with
 # `MyClient`.
 
@@ -765,7 +770,8 @@ def by_hand(command):
 print(mcp_client_contract(by_hand))
 
 # %% [markdown]
-# `MyClient` reads only the first page of a long list. The SDK hands you each page with its cursor, and the loop is yours.
+# `MyClient` reads only the first page of a long list; `SdkClient` reads all. The SDK hands you each page with its cursor, and the loop is
+# yours.
 #
 # ### Entered here, left there
 #
