@@ -300,7 +300,7 @@ class TestServers:
     def test_a_port_in_use_is_a_sentence(self, folder: Path) -> None:
         with SdkHttpServer(sdk_jail_server(folder)) as web:
             port = int(web.url.rpartition(":")[2].partition("/")[0])
-            with pytest.raises(DefinitionError, match=f"cannot listen on port {port}"):
+            with pytest.raises(DefinitionError, match=f"cannot listen on 127.0.0.1, port {port}"):
                 SdkHttpServer(sdk_jail_server(folder), port=port).start()
 
     def test_the_command_line_wants_a_folder(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
 import time
-import weakref
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from agentkit._serving import Served, WebServer, make_server
 from agentkit.endpoint.hosts import is_loopback
 from agentkit.endpoint.values import Exchange, Fault
 from agentkit.errors import DefinitionError, ProviderError
@@ -19,12 +15,10 @@ from agentkit.messages import Model
 if TYPE_CHECKING:
     from agentkit.endpoint.desk import Desk
 
-START_SECONDS = 20.0
-STOP_SECONDS = 10.0
 MAX_BYTES = 32_000_000
 
 
-class Endpoint:
+class Endpoint(Served):
     """A loopback server that speaks OpenAI's and Anthropic's wire format in front of any model.
 
     Use it in a ``with`` block, or call `start` and `stop`. It runs in a thread of its own, so it works in a notebook too.
@@ -43,6 +37,8 @@ class Endpoint:
         DefinitionError: another address without a token, or an address that cannot be listened on.
         ProviderError: the web server's packages are not installed (code ``missing_package``).
     """
+
+    called = "The endpoint"
 
     def __init__(
         self,
@@ -68,70 +64,19 @@ class Endpoint:
         self._max_bytes = max_bytes
         self._arguments = (tuple(models), clock, log)
         self._desk: Desk | None = None
-        self._server: Any = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._address: tuple[str, int] | None = None
 
-    # --- life -----------------------------------------------------------------------------------------------------------
-
-    def start(self) -> Endpoint:
-        """Listen and return at once when requests are answered; nothing happens when it runs already."""
-        if self._thread is not None:
-            return self
+    def _made(self, started: Callable[[], None]) -> WebServer:
         _need_packages()
-        from agentkit._serving import end, make_server, serve
         from agentkit.endpoint.app import App
 
-        sock = self._listen()
-        started = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._server = make_server(App(self._made_desk(), self.model, self._token, self._max_bytes), started.set)
-        self._thread = threading.Thread(
-            target=serve, args=(self._loop, self._server, sock), daemon=True, name="agentkit-endpoint"
-        )
-        self._thread.start()
-        # A cell that is run again forgets the endpoint that it started before; that one then ends by itself.
-        self._forgotten = weakref.finalize(self, end, self._loop, self._server)
-        self._forgotten.atexit = False
-        if not started.wait(START_SECONDS):
-            self.stop()
-            raise DefinitionError(f"The endpoint did not start within {START_SECONDS:g} seconds.")
-        return self
+        return make_server(App(self._made_desk(), self.model, self._token, self._max_bytes), started)
 
     def stop(self) -> None:
         """Stop listening, end what is going on, and close every connection. May be called twice.
 
         A model that is still busy cannot be stopped from outside: its daemon thread ends with its answer, which is dropped.
         """
-        thread, loop, self._thread, self._address = self._thread, self._loop, None, None
-        if thread is None or loop is None:
-            return
-        from agentkit._serving import end
-
-        end(loop, self._server)
-        thread.join(STOP_SECONDS)
-
-    def __enter__(self) -> Endpoint:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def _listen(self) -> socket.socket:
-        from agentkit._serving import listening
-
-        try:
-            sock = listening(self.host, self.port)
-        except (OSError, OverflowError, TypeError) as error:
-            raise DefinitionError(
-                f"The endpoint cannot listen on {self.host}, port {self.port}: {error}. Is the port in use? "
-                "Another port, or 0 for a free one, may help."
-            ) from None
-        self._address = (self.host, sock.getsockname()[1])
-        return sock
+        super().stop()
 
     def _made_desk(self) -> Desk:
         from agentkit.endpoint.desk import Desk
@@ -141,18 +86,6 @@ class Endpoint:
         return self._desk
 
     # --- addresses ------------------------------------------------------------------------------------------------------
-
-    @property
-    def running(self) -> bool:
-        return self._thread is not None
-
-    @property
-    def url(self) -> str:
-        """The address, such as ``http://127.0.0.1:51234``."""
-        if self._address is None:
-            raise DefinitionError("The endpoint is not running. Use it in a `with` block, or call start() first.")
-        host, port = self._address
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     @property
     def openai_url(self) -> str:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
-import socket
-import threading
-import weakref
-from collections.abc import Collection, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
-from agentkit._serving import WebServer, end, listening, make_server, serve
-from agentkit.errors import DefinitionError
+from agentkit._serving import Served, WebServer, make_server
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
     from mcp.server.auth.provider import AccessToken
     from mcp.server.auth.settings import AuthSettings
 
-START_SECONDS: Final = 20.0
-STOP_SECONDS: Final = 10.0
 
-
-class SdkHttpServer:
+class SdkHttpServer(Served):
     """Lets clients ask a server of the SDK over HTTP. Use it in a ``with`` block, or call `start` and `stop`.
 
     It listens on the loopback address only, and runs in a thread of its own.
@@ -39,75 +30,15 @@ class SdkHttpServer:
     """
 
     def __init__(self, server: MCPServer[Any], *, port: int = 0, path: str = "/mcp", **options: Any) -> None:
-        self.server, self.port, self.path, self._options = server, port, path, options
-        self._address: tuple[str, int] | None = None
-        self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._web: WebServer | None = None
+        self.server, self.host, self.port, self.path, self._options = server, "127.0.0.1", port, path, options
 
-    def start(self) -> SdkHttpServer:
-        """Listen, and return when requests are answered; nothing happens when it runs already."""
-        if self._thread is not None:
-            return self
-        sock = self._listen()
-        started = threading.Event()
+    def _made(self, started: Callable[[], None]) -> WebServer:
         # The SDK allows one start for each app, so every start makes a new one.
-        app = self.server.streamable_http_app(streamable_http_path=self.path, host="127.0.0.1", **self._options)
-        loop = self._loop = asyncio.new_event_loop()
-        web = self._web = make_server(app, started.set, lifespan=True)  # the app runs its sessions inside its lifespan
-        self._thread = threading.Thread(
-            target=_serve, args=(loop, web, sock, started), daemon=True, name="agentkit-mcp-sdk"
-        )
-        self._thread.start()
-        # A cell that is run again forgets the server that it started before; that one then ends by itself.
-        self._forgotten = weakref.finalize(self, end, loop, web)
-        self._forgotten.atexit = False
-        if not started.wait(START_SECONDS) or not web.started:
-            self.stop()
-            raise DefinitionError("The server of the SDK did not start. Was it run before? Make a new one.")
-        return self
-
-    def stop(self) -> None:
-        """Stop listening and close every connection. May be called twice."""
-        thread, loop, web = self._thread, self._loop, self._web
-        self._thread = self._address = None
-        if thread is not None and loop is not None and web is not None:
-            end(loop, web)
-            thread.join(STOP_SECONDS)
-
-    @property
-    def url(self) -> str:
-        """The address for clients, such as ``http://127.0.0.1:51234/mcp``. Raises `DefinitionError` when not running."""
-        if self._address is None:
-            raise DefinitionError("The server is not running. Use it in a `with` block, or call start() first.")
-        return f"http://{self._address[0]}:{self._address[1]}{self.path}"
-
-    def __enter__(self) -> SdkHttpServer:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def _listen(self) -> socket.socket:
-        try:
-            sock = listening("127.0.0.1", self.port)
-        except (OSError, OverflowError, TypeError) as error:
-            told = f"The server cannot listen on port {self.port}: {error}. Another port, or 0, may help."
-            raise DefinitionError(told) from None
-        self._address = ("127.0.0.1", sock.getsockname()[1])
-        return sock
+        app = self.server.streamable_http_app(streamable_http_path=self.path, host=self.host, **self._options)
+        return make_server(app, started, lifespan=True)  # the app runs its sessions inside its lifespan
 
     def __repr__(self) -> str:
         return f"SdkHttpServer({self.server.name!r}, {'not running' if self._address is None else self.url})"
-
-
-def _serve(loop: asyncio.AbstractEventLoop, web: WebServer, sock: socket.socket, told: threading.Event) -> None:
-    try:
-        serve(loop, web, sock)
-    finally:
-        told.set()  # whoever waits for the start must not wait any longer
 
 
 class Tokens:
