@@ -5,24 +5,23 @@ from __future__ import annotations
 import functools
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Self
 
 from agentkit.mcp.answering import Elicitation, Roots, Sampling, answers
+from agentkit.mcp.asking import Lists
 from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, McpError, Notification, Problem
 from agentkit.mcp.peer import Peer, Progress, Send
 from agentkit.mcp.recording import Recorder
-from agentkit.mcp.remote import Rejected, RemoteTool, ToolOutcome, read_outcome, read_page, read_tools
+from agentkit.mcp.remote import Rejected, ToolOutcome, read_outcome, read_page
 from agentkit.mcp.revisions import LATEST, SUPPORTED, has_batches
 from agentkit.mcp.server import Server
 from agentkit.mcp.transport import MemoryTransport, Transport
 
-MAX_PAGES: Final = 100
 KEPT: Final = 1_000  # notifications
 
 
-class Client:
+class Client(Lists):
     """A connection to one server. Use it in a ``with`` block, which does the handshake, or call `connect` and `close`.
 
     After `close`, or a failed `connect`, it can be connected again: the transport starts anew.
@@ -87,7 +86,7 @@ class Client:
 
     # --- life -----------------------------------------------------------------------------------------------------------
 
-    def connect(self) -> Client:
+    def connect(self) -> Self:
         """Open the connection and do the handshake. Raises `McpError`; nothing is left open then.
 
         A client that is connected stays as it is, unless an answer has told that the connection is gone.
@@ -134,14 +133,6 @@ class Client:
         self.transport.close()
         self.revision = None
 
-    def __enter__(self) -> Client:
-        return self.connect()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     @property
     def noise(self) -> tuple[Problem, ...]:
         """Lines from the server that were no messages, the last 100."""
@@ -152,11 +143,6 @@ class Client:
     def ping(self, timeout: float | None = None) -> None:
         """Ask for a sign of life. Raises `McpError` when there is none."""
         self.request("ping", timeout=timeout)
-
-    def list_tools(self) -> tuple[RemoteTool, ...]:
-        """All tools of the server, page by page. What cannot be used is in `rejected`, with the reason."""
-        tools, self.rejected = read_tools(self._all_pages("tools/list", "tools"))
-        return tools
 
     def call_tool(
         self,
@@ -170,21 +156,9 @@ class Client:
         params = {"name": name, "arguments": dict(arguments or {})}
         return read_outcome(self.request("tools/call", params, progress=progress, timeout=timeout))
 
-    def list_resources(self) -> tuple[Mapping[str, Any], ...]:
-        """All resources, each with ``uri`` and ``name``."""
-        return tuple(self._all_pages("resources/list", "resources"))
-
-    def list_resource_templates(self) -> tuple[Mapping[str, Any], ...]:
-        """All patterns of resources, each with ``uriTemplate`` and ``name``."""
-        return tuple(self._all_pages("resources/templates/list", "resourceTemplates"))
-
     def read_resource(self, uri: str) -> tuple[Mapping[str, Any], ...]:
         """The contents behind an address, each with ``text``, or ``blob`` in base64."""
         return tuple(read_page("resources/read", "contents", self.request("resources/read", {"uri": uri}))[0])
-
-    def list_prompts(self) -> tuple[Mapping[str, Any], ...]:
-        """All prompts, each with ``name`` and ``arguments``."""
-        return tuple(self._all_pages("prompts/list", "prompts"))
 
     def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any], ...]:
         """The messages of a prompt, each with ``role`` and ``content``."""
@@ -218,19 +192,8 @@ class Client:
                 self._lost = True
             raise
 
-    def _all_pages(self, method: str, key: str) -> Sequence[Any]:
-        items: list[Any] = []
-        cursor: str | None = None
-        seen: set[str] = set()
-        for _ in range(MAX_PAGES):
-            page, cursor = read_page(method, key, self.request(method, {} if cursor is None else {"cursor": cursor}))
-            items += page
-            if cursor is None:
-                return items
-            if cursor in seen:
-                raise McpError(f"The server's list for {method} never ends: the cursor {cursor[:80]!r} came twice.")
-            seen.add(cursor)
-        raise McpError(f"The server's list for {method} has more than {MAX_PAGES} pages.")
+    def _page(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self.request(method, params)
 
     def __repr__(self) -> str:
         state = f"revision {self.revision}" if self.revision else "not connected"

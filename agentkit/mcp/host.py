@@ -6,10 +6,10 @@ A client knows nothing of the other servers; only the host sees them all. That i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from agentkit.errors import DefinitionError
+from agentkit.mcp.asking import Connection
 from agentkit.mcp.bridge import add_mcp, links
 from agentkit.mcp.client import Client
 from agentkit.mcp.config import ServerConfig, server_configs
@@ -21,7 +21,7 @@ from agentkit.mcp.transport import Transport
 from agentkit.registry import Registry
 
 
-class Host:
+class Host(Connection):
     """Several servers behind one registry. Use it in a ``with`` block, which connects to all of them.
 
     Args:
@@ -59,7 +59,7 @@ class Host:
                 f"There is no server {unknown[0]!r} here. The servers are: {', '.join(self.clients)}."
             )
 
-    def connect(self) -> Host:
+    def connect(self) -> Self:
         """Connect to every server and add its tools. Nothing stays open when one of them fails."""
         try:
             for name, client in self.clients.items():
@@ -75,14 +75,6 @@ class Host:
         """Close every connection, the last one first. May be called twice."""
         for client in reversed(self.clients.values()):
             client.close()
-
-    def __enter__(self) -> Host:
-        return self.connect()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def sequence(self) -> Sequence:

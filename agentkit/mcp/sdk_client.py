@@ -14,8 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import CancelledError as GivenUp
-from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from mcp import Client as Inner
 from mcp import MCPError, StdioServerParameters, stdio_client
@@ -23,18 +22,24 @@ from mcp import MCPError, StdioServerParameters, stdio_client
 from agentkit._tasks import background_loop
 from agentkit.errors import DefinitionError
 from agentkit.mcp._jsonschema import load_jsonschema
+from agentkit.mcp.asking import Lists
 from agentkit.mcp.jsonrpc import CONNECTION_CLOSED, INTERNAL_ERROR, TIMED_OUT, McpError, Notification
 from agentkit.mcp.peer import Progress
 from agentkit.mcp.recording import Recorder
-from agentkit.mcp.remote import Rejected, RemoteTool, ToolOutcome, read_outcome, read_tools
+from agentkit.mcp.remote import Rejected, ToolOutcome, read_outcome
 from agentkit.mcp.sdk_loop import Holder, addressed
 
 T = TypeVar("T")
-MAX_PAGES: Final = 100
+_LISTS: Final = {
+    "tools/list": "list_tools",
+    "resources/list": "list_resources",
+    "resources/templates/list": "list_resource_templates",
+    "prompts/list": "list_prompts",
+}
 _LATE: Final = (-32001, 408)  # how the SDK numbers "no answer in time"
 
 
-class SdkClient:
+class SdkClient(Lists):
     """A connection to one server through the SDK. Use it in a ``with`` block.
 
     Args:
@@ -81,7 +86,7 @@ class SdkClient:
 
     # --- life -----------------------------------------------------------------------------------------------------------
 
-    def connect(self) -> SdkClient:
+    def connect(self) -> Self:
         """Open the connection, or a new one once an answer told that it is gone. Raises `McpError`; nothing stays open then."""
         if self._holder is not None and not self._lost:
             return self
@@ -109,14 +114,6 @@ class SdkClient:
             self._forgotten.detach()
             holder.close()
 
-    def __enter__(self) -> SdkClient:
-        return self.connect()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     @property
     def stderr(self) -> str:
         """The end of what a server in a child process wrote to its standard error."""
@@ -127,11 +124,6 @@ class SdkClient:
         return str(self._errors.read())[-64_000:]
 
     # --- what can be asked ------------------------------------------------------------------------------------------------
-
-    def list_tools(self) -> tuple[RemoteTool, ...]:
-        """All tools of the server. What cannot be used is in `rejected`, with the reason."""
-        tools, self.rejected = read_tools(self._all_pages("list_tools", "tools"))
-        return tools
 
     def call_tool(
         self,
@@ -147,43 +139,19 @@ class SdkClient:
         work = self._client().call_tool(name, dict(arguments or {}), seconds, told)
         return read_outcome(_body(self._wait(work, "tools/call", seconds)))
 
-    def list_resources(self) -> tuple[Mapping[str, Any], ...]:
-        """All resources, each with ``uri`` and ``name``."""
-        return tuple(self._all_pages("list_resources", "resources"))
-
-    def list_resource_templates(self) -> tuple[Mapping[str, Any], ...]:
-        """All patterns of resources, each with ``uriTemplate`` and ``name``."""
-        return tuple(self._all_pages("list_resource_templates", "resourceTemplates"))
-
     def read_resource(self, uri: str) -> tuple[Mapping[str, Any], ...]:
         """The contents behind an address, each with ``text``, or ``blob`` in base64."""
         return tuple(_body(self._wait(self._client().read_resource(uri), "resources/read"))["contents"])
-
-    def list_prompts(self) -> tuple[Mapping[str, Any], ...]:
-        """All prompts, each with ``name`` and ``arguments``."""
-        return tuple(self._all_pages("list_prompts", "prompts"))
 
     def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any], ...]:
         """The messages of a prompt, each with ``role`` and ``content``."""
         work = self._client().get_prompt(name, dict(arguments or {}))
         return tuple(_body(self._wait(work, "prompts/get"))["messages"])
 
-    def _all_pages(self, method: str, key: str) -> list[Any]:
-        items: list[Any] = []
-        cursor: str | None = None
-        seen: set[str] = set()
-        for _ in range(MAX_PAGES):
-            # A definition may have changed since it was kept, so the SDK's cache is passed by.
-            asked = getattr(self._client(), method)(cursor=cursor, cache_mode="refresh")
-            page = _body(self._wait(asked, method))
-            items += page.get(key, [])
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return items
-            if cursor in seen:
-                raise McpError(f"The server's list for {method} never ends: the cursor {cursor[:80]!r} came twice.")
-            seen.add(cursor)
-        raise McpError(f"The server's list for {method} has more than {MAX_PAGES} pages.")
+    def _page(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        # A definition may have changed since it was kept, so the SDK's cache is passed by.
+        ask = getattr(self._client(), _LISTS[method])
+        return _body(self._wait(ask(cursor=params.get("cursor"), cache_mode="refresh"), method))
 
     # --- the SDK ----------------------------------------------------------------------------------------------------------
 
